@@ -1,0 +1,50 @@
+"""The one place that imports Aesara: configured, quiet, and once.
+
+Everything else says ``from aesara_nondecomp._aesara import aesara, at``.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+from aesara_nondecomp import _setup
+
+_HARMLESS = (
+    "Using NumPy C-API based implementation",  # the fallback that `doctor` reports
+    "We did not find a dynamic library",  # Aesara looks for a name ending in plain ".so"; the linker finds it
+)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith(_HARMLESS)
+
+
+def _disable_compilation(problem: str) -> None:
+    """Run Aesara's Python implementations: slow, but right, and announced once."""
+    _setup.add_flags({"cxx": ""})
+    warnings.warn(
+        f"Aesara will run without compiled code, many times slower: {problem}.",
+        stacklevel=2,
+    )
+
+
+_setup.configure()
+logging.getLogger("aesara.tensor.blas").addFilter(_is_news)
+_problem = _setup.compiler_problem()
+if _problem is not None:
+    _disable_compilation(_problem)
+
+with warnings.catch_warnings():
+    # Import-time deprecations inside Aesara and what it imports: nothing a user of this package can act upon.
+    warnings.simplefilter("ignore")
+    import aesara
+    import aesara.tensor as at
+    from aesara.gradient import DisconnectedType
+    from aesara.graph.basic import Apply
+    from aesara.link.c.op import COp
+    from aesara.link.c.params_type import ParamsType
+    from aesara.scalar import int32
+    from aesara.tensor.blas_headers import blas_header_text
+
+__all__ = ["Apply", "COp", "DisconnectedType", "ParamsType", "aesara", "at", "blas_header_text", "int32"]

@@ -1,0 +1,162 @@
+"""Aesara's configuration, completed before Aesara's first import.
+
+Aesara reads its settings once, while it is being imported, from the environment variable `AESARA_FLAGS`
+and from the user's `.aesararc`. Left to itself it multiplies matrices through NumPy's C API (small steps
+take about twice as long as with a linked BLAS), in float64, and on Python 3.12 it cannot even be imported,
+because the *default* of `blas__ldflags` needs `numpy.distutils`. So `configure` fills in what is left open.
+
+This module uses the standard library alone and never imports NumPy or Aesara.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import sys
+import warnings
+
+# scipy-openblas32 prefixes its symbols with "scipy_", so that it can live in one process with the libraries
+# inside NumPy and SciPy. The preprocessor maps what Aesara's C code calls, and siblings for Ops of our own.
+_BLAS_ROUTINES = tuple(
+    precision + routine
+    for precision in "sd"
+    for routine in ("gemm", "gemv", "ger", "dot", "axpy", "scal", "copy", "nrm2", "asum", "syrk", "trsm")
+)
+# With these our own Ops keep small products on one thread (see ops/blas.py).
+_THREAD_CONTROLS = ("openblas_set_num_threads", "openblas_get_num_threads")
+
+
+def configure() -> None:
+    """Complete `AESARA_FLAGS` with this package's settings: float32 and a fast BLAS.
+
+    The user's own settings win: a flag that stands in `AESARA_FLAGS` or in the `.aesararc` is left alone.
+    Calling it again changes nothing. Once Aesara is imported its settings are fixed, so then nothing is
+    changed, and a `UserWarning` says so if Aesara runs without a BLAS.
+    """
+    chosen = _flags_of_the_user()
+    if "aesara" in sys.modules:
+        _warn_if_too_late(chosen)
+        return
+    ours = {"floatX": "float32", "blas__ldflags": blas_flags()}
+    add_flags({name: value for name, value in ours.items() if name.lower() not in chosen})
+
+
+def add_flags(flags: dict[str, str]) -> None:
+    """Append `flags` (name to value) to `AESARA_FLAGS`, where a later entry overrides an earlier one."""
+    entries = [os.environ.get("AESARA_FLAGS", "").strip(",")]
+    entries += [f"{name}={_escape(value)}" for name, value in flags.items()]
+    os.environ["AESARA_FLAGS"] = ",".join(entry for entry in entries if entry)
+
+
+def compiler_problem() -> str | None:
+    """Say why Aesara cannot compile C code here, or None if it can or if the user chose the compiler.
+
+    Returns
+    -------
+    str or None
+        A sentence naming the missing part and how to get it.
+    """
+    import shutil
+    import sysconfig
+
+    if "cxx" in _flags_of_the_user():
+        return None
+    compilers = ("g++", "clang++") if sys.platform == "darwin" else ("g++",)
+    if not any(shutil.which(name) for name in compilers):
+        return "no C++ compiler was found on PATH (install g++, for example `apt-get install g++`)"
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        return "Python.h is missing (install Python's headers, for example `apt-get install python3-dev`)"
+    return None
+
+
+def blas_flags() -> str:
+    """Linker flags of the fastest BLAS that pip brought along; empty if there is none.
+
+    Returns
+    -------
+    str
+        For `blas__ldflags`: scipy-openblas32's OpenBLAS, else the one inside SciPy's Linux wheels, else "",
+        which makes Aesara call BLAS through NumPy's C API.
+    """
+    flags = _scipy_openblas32_flags() or _bundled_with_scipy_flags()
+    # Aesara splits its linker flags at white space and knows no quotes inside them.
+    return flags if flags is not None and not _has_blank_path(flags) else ""
+
+
+def _flags_of_the_user() -> set[str]:
+    """Names, in lower case because `.aesararc` ignores case, of the flags that are set somewhere."""
+    return {name.lower() for name in _names_in_environment() | _names_in_files()}
+
+
+def _names_in_environment() -> set[str]:
+    text = os.environ.get("AESARA_FLAGS", "")
+    if not text:
+        return set()
+    import shlex
+
+    # Aesara's own reading of the variable: commas separate, a backslash or quotes protect one.
+    entries = shlex.shlex(text, posix=True)
+    entries.whitespace = ","
+    entries.whitespace_split = True
+    return {entry.split("=", 1)[0].strip() for entry in entries}
+
+
+def _names_in_files() -> set[str]:
+    paths = [os.path.expanduser(path) for path in os.environ.get("AESARARC", "~/.aesararc").split(os.pathsep)]
+    paths = [path for path in paths if os.path.isfile(path)]
+    if not paths:
+        return set()
+    import configparser
+
+    files = configparser.RawConfigParser()
+    files.read(paths)
+    return {
+        option if section == "global" else f"{section}__{option}"
+        for section in files.sections()
+        for option in files.options(section)
+    }
+
+
+def _warn_if_too_late(chosen: set[str]) -> None:
+    config: object = getattr(sys.modules["aesara"], "config", None)
+    if "blas__ldflags" in chosen or getattr(config, "blas__ldflags", None):
+        return
+    warnings.warn(
+        "Aesara was imported before aesara_nondecomp, so it runs without a linked BLAS, which is slower. "
+        "Import aesara_nondecomp first.",
+        stacklevel=3,
+    )
+
+
+def _scipy_openblas32_flags() -> str | None:
+    package = _folder_of("scipy_openblas32")
+    if package is None or sys.platform == "win32":
+        return None
+    folder = os.path.join(package, "lib")
+    symbols = [f"{name}_" for name in _BLAS_ROUTINES] + list(_THREAD_CONTROLS)
+    mapping = " ".join(f"-D{symbol}=scipy_{symbol}" for symbol in symbols)
+    return f"-L{folder} -lscipy_openblas {mapping}"
+
+
+def _bundled_with_scipy_flags() -> str | None:
+    package = _folder_of("scipy")
+    folder = os.path.join(os.path.dirname(package), "scipy.libs") if package else ""
+    if not os.path.isdir(folder):
+        return None
+    names = [name for name in os.listdir(folder) if name.startswith("libopenblas") and ".so" in name]
+    return f"-L{folder} -l:{names[0]}" if names else None
+
+
+def _folder_of(package: str) -> str | None:
+    """Where `package` is installed, found without importing it."""
+    spec = importlib.machinery.PathFinder.find_spec(package)
+    return os.path.dirname(spec.origin) if spec is not None and spec.origin else None
+
+
+def _has_blank_path(flags: str) -> bool:
+    return any(not part.startswith("-") for part in flags.split())
+
+
+def _escape(value: str) -> str:
+    """Protect what Aesara's parser, `shlex` with commas for blanks, would take for its own."""
+    return value.translate({ord(special): f"\\{special}" for special in "\\,'\"#"})

@@ -1,0 +1,41 @@
+"""Packaging of aesara_nondecomp. Tool settings (ruff, mypy, pytest) are in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+# The lower ends are the oldest releases that were tried, on Python 3.9. Aesara 2.9 itself asks for the upper
+# ends of NumPy and SciPy.
+CORE = [
+    "aesara>=2.9.3,<2.10",
+    "numpy>=1.22,<2",
+    "scipy>=1.8,<1.13",
+    # A current OpenBLAS for Aesara to link. Products of mini-batch size run 1.8 to 2.7 times as fast as with
+    # the OpenBLAS inside SciPy 1.12 (float32, two cores, AVX-512), which is linked where this has no wheel.
+    "scipy-openblas32>=0.3.30,<0.4; sys_platform != 'win32' and platform_machine in 'x86_64 aarch64 arm64'",
+]
+PROGRESS = ["tqdm>=4.60,<5"]
+PLOTS = ["matplotlib>=3.5,<4"]
+TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
+
+setup(
+    name="aesara-nondecomp",
+    version="0.1.0",
+    description="Deep nets trained for non-decomposable measures (DUPLE, DENIM, DAME), built on Aesara",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="The aesara_nondecomp developers",
+    license="BSD-3-Clause",
+    python_requires=">=3.9,<3.13",
+    packages=find_packages(include=["aesara_nondecomp", "aesara_nondecomp.*"]),
+    package_data={"aesara_nondecomp": ["data/embedded/*"]},
+    install_requires=CORE,
+    extras_require={
+        "progress": PROGRESS,
+        "plots": PLOTS,
+        "benchmarks": PROGRESS + PLOTS + ["scikit-learn>=1.0,<2", "joblib>=1.1,<2"],
+        "peers": ["torch>=2,<3"],
+        "test": TEST,
+        "dev": TEST + ["ruff>=0.6,<1", "mypy>=1.10,<3"],
+    },
+)
