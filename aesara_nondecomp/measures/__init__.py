@@ -1,0 +1,66 @@
+"""Measures of classification and quantification, as functions of the true positive and true negative rate.
+
+Reading order: `base` (the families), `classification`, `quantification`, `hybrid` (the formulas), `user`
+(measures of your own), `catalogue` (measures by name). Nothing here needs a symbolic framework.
+
+>>> from aesara_nondecomp import measures
+>>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
+0.75
+"""
+
+from .base import Concave, Measure, NestedConcave, PseudoConcave, Pseudolinear
+from .catalogue import defaults, get, names
+from .classification import (
+    F1,
+    GTPPR,
+    Accuracy,
+    BalancedAccuracy,
+    FBeta,
+    GMean,
+    GowerLegendre,
+    HMean,
+    Jaccard,
+    Min,
+    QMean,
+    WeightedAccuracy,
+)
+from .hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
+from .quantification import AE, KLD, NAS, NKLD, NSS, RAE
+from .user import check_concave, concave, pseudolinear
+
+__all__ = [
+    "AE",
+    "BAKLD",
+    "F1",
+    "GTPPR",
+    "KLD",
+    "NAS",
+    "NKLD",
+    "NSS",
+    "RAE",
+    "Accuracy",
+    "BKReward",
+    "BalancedAccuracy",
+    "CQReward",
+    "Concave",
+    "FBeta",
+    "GMean",
+    "GowerLegendre",
+    "HMean",
+    "Jaccard",
+    "Measure",
+    "Min",
+    "NestedConcave",
+    "PseudoConcave",
+    "Pseudolinear",
+    "QMean",
+    "QMeasure",
+    "QMeasureBarranquero",
+    "WeightedAccuracy",
+    "check_concave",
+    "concave",
+    "defaults",
+    "get",
+    "names",
+    "pseudolinear",
+]
