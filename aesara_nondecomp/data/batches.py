@@ -1,0 +1,346 @@
+"""Mini-batches of a fixed shape, from a sampler whose state can be stored and restored."""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from aesara_nondecomp._checks import positive_int, suggestion
+from aesara_nondecomp.data.labels import check_lengths
+
+BLOCK_BYTES = 8 * 2**20
+
+
+class Batch(NamedTuple):
+    """One mini-batch S_t.
+
+    Attributes
+    ----------
+    X : float array, shape (b, d)
+    y : float array of the same dtype, shape (b,)
+        Sign times sample weight: {-1, +1} without weights; 0 marks a padding row, whose row of
+        `X` is zero too.
+    rows : int
+        Number of rows that are not padding; they come first.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    rows: int
+
+
+class MiniBatches:
+    """An endless iterator over shuffled mini-batches.
+
+    Every batch has the same shape. With the natural sampler the last batch of an epoch holds
+    what is left, padded with zeros. The other samplers draw positives and negatives from two
+    independent streams, each reshuffled when it is used up, and never pad.
+
+    A batch is a view into a buffer that holds a block of many batches: it is valid until the next
+    call of `next`. Copy what must live longer.
+
+    Parameters
+    ----------
+    X : floating array or CSR matrix, shape (n, d)
+        Memory maps are read block by block; of a CSR matrix only a block is made dense.
+    signs : array, shape (n,), in {-1, +1}
+    batch_size : int, at least 1
+        Rows per batch b. Larger than n means the whole set in every batch, with a warning.
+    seed : int, numpy.random.Generator or None
+        Equal seeds give equal batches.
+    sampler : {"natural", "stratified", "balanced"} or float in (0, 1)
+        Shuffled epochs; or batches with the positives' share of the training set, a half, or
+        the given share, rounded to whole rows and at least one row of each class.
+    sample_weight : array, shape (n,), optional
+        Non-negative weights; a row of weight 0 counts as padding.
+
+    Attributes
+    ----------
+    batch_size : int
+        Rows per batch in use.
+    positive_share : float
+        Prior p for the natural sampler, the exact share k/b of positives for the others. The sum
+        of the rewards of a batch's positives over `rows * positive_share` estimates P without
+        bias, and likewise for N with `1 - positive_share`. (`rows` is below `batch_size` in the
+        last batch of a natural epoch only.)
+    steps_per_epoch : int
+        Batches that hold n rows, ceil(n / b).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described above.
+
+    Source: spec 1.3 (the prior-normalised estimator).
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        signs: np.ndarray,
+        batch_size: int,
+        seed: Any,
+        sampler: str | float = "natural",
+        sample_weight: np.ndarray | None = None,
+    ) -> None:
+        signs = np.asarray(signs)
+        _check_data(X, signs)
+        self._X = X
+        self._y = _weighted_signs(signs, sample_weight, X.dtype)
+        self.batch_size = _usable_batch_size(batch_size, len(signs))
+        self.steps_per_epoch = -(-len(signs) // self.batch_size)
+        prior = float(np.mean(signs > 0))
+        self._positives = _positives_per_batch(sampler, prior, self.batch_size)
+        self.positive_share = prior if self._positives is None else self._positives / self.batch_size
+        self._sampler = _make_sampler(signs, self.batch_size, self._positives, seed)
+        # Allocated once and reused, so that the blocks never cost more than one of them.
+        shape = (self._batches_per_block() * self.batch_size, X.shape[1])
+        self._buffer = np.empty(shape, dtype=X.dtype)
+        self._block_y = self._y[:0]
+        self._forget_block()
+
+    def __iter__(self) -> MiniBatches:
+        return self
+
+    def __next__(self) -> Batch:
+        if self._cursor == len(self._rows):
+            self._load_block()
+        start = self._cursor * self.batch_size
+        part = slice(start, start + self.batch_size)
+        rows = int(self._rows[self._cursor])
+        self._cursor += 1
+        return Batch(self._buffer[part], self._block_y[part], rows)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to continue with the next batch, as JSON-able values."""
+        return {**self._signature(), "streams": self._streams_at_block, "batches_since": self._cursor}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue where `state` was taken; the next batches are bit-identical.
+
+        Raises
+        ------
+        ValueError
+            If the state was taken with other rows, batch size or sampler.
+        """
+        for name, value in self._signature().items():
+            if state.get(name) != value:
+                raise ValueError(f"these batches have {name} = {value}, but the stored state was taken with "
+                                 f"{state.get(name)}. Rebuild MiniBatches with the same data and options.")
+        self._sampler.restore(state["streams"])
+        # Replaying whole batches keeps a stored state independent of how many a block holds.
+        self._sampler.draw(state["batches_since"])
+        self._forget_block()
+
+    def _signature(self) -> dict[str, Any]:
+        return {"data_rows": len(self._y), "batch_size": self.batch_size,
+                "positives_per_batch": self._positives}
+
+    def _batches_per_block(self) -> int:
+        batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
+        return int(min(max(1, BLOCK_BYTES // batch_bytes), self.steps_per_epoch))
+
+    def _forget_block(self) -> None:
+        self._streams_at_block = self._sampler.state()
+        self._cursor = 0
+        self._rows = np.empty(0, dtype=np.intp)
+
+    def _load_block(self) -> None:
+        self._forget_block()
+        indices = self._sampler.draw(self._batches_per_block())
+        self._rows = np.count_nonzero(indices >= 0, axis=1)
+        self._block_y = self._gather(indices.reshape(-1))
+
+    def _gather(self, indices: np.ndarray) -> np.ndarray:
+        """Fill the buffer with the rows of `X` at `indices`, zeros at -1; return their `y`."""
+        padding = indices < 0
+        clipped = np.where(padding, 0, indices)
+        part = self._buffer[: len(indices)]
+        if scipy.sparse.issparse(self._X):
+            self._X[clipped].toarray(out=part)
+        else:
+            # Any other mode than "raise" lets NumPy write straight into `out`.
+            np.take(self._X, clipped, axis=0, out=part, mode="clip")
+        part[padding] = 0
+        y = self._y[clipped]
+        y[padding] = 0
+        return y
+
+
+def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
+    """Draw until a batch holds both classes (the S_0 that starts the duals, spec 1.4).
+
+    Parameters
+    ----------
+    batches : iterator of Batch
+        Passed-over batches are gone from it.
+    draws : int
+        Batches to try at most.
+
+    Returns
+    -------
+    Batch
+
+    Raises
+    ------
+    ValueError
+        If none of them holds both classes.
+    """
+    for batch in itertools.islice(batches, draws):
+        if (batch.y > 0).any() and (batch.y < 0).any():
+            return batch
+    raise ValueError(f"the start needs a batch with both classes, got none in {draws} draws. "
+                     'Use larger batches or sampler="stratified".')
+
+
+class _RowStream:
+    """Endless passes over `rows`, shuffled anew for each pass."""
+
+    def __init__(self, rows: np.ndarray, seed: int) -> None:
+        # The smallest signed type that holds the row numbers, for sets of many short rows.
+        self._rows = rows.astype(np.min_scalar_type(-int(rows.max()) - 1))
+        self._rng = np.random.default_rng(seed)
+        self._shuffle()
+
+    def take(self, count: int) -> np.ndarray:
+        """The next `count` rows, across passes."""
+        parts = [self._rows[:0]]
+        while count > 0:
+            parts.append(self.take_within_pass(count))
+            count -= len(parts[-1])
+        return np.concatenate(parts)
+
+    def take_within_pass(self, count: int) -> np.ndarray:
+        """The next rows, at least one and at most `count`, of one pass."""
+        if self._position == len(self._order):
+            self._shuffle()
+        taken = self._order[self._position : self._position + count]
+        self._position += len(taken)
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {"rng": self._rng_at_pass, "position": self._position}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._rng.bit_generator.state = state["rng"]
+        self._shuffle()
+        self._position = state["position"]
+
+    def _shuffle(self) -> None:
+        # The order follows from the generator's state, so only that has to be stored.
+        self._rng_at_pass = self._rng.bit_generator.state
+        self._order = self._rng.permutation(self._rows)
+        self._position = 0
+
+
+class _EpochSampler:
+    """Shuffled epochs; the last batch of each is padded with -1."""
+
+    def __init__(self, rows: np.ndarray, batch_size: int, rng: np.random.Generator) -> None:
+        self._batch_size = batch_size
+        self._stream = _RowStream(rows, _child_seed(rng))
+
+    def draw(self, batches: int) -> np.ndarray:
+        indices = np.full((batches, self._batch_size), -1, dtype=np.intp)
+        for batch in indices:
+            rows = self._stream.take_within_pass(self._batch_size)
+            batch[: len(rows)] = rows
+        return indices
+
+    def state(self) -> list[dict[str, Any]]:
+        return [self._stream.state()]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        self._stream.restore(state[0])
+
+
+class _ClassSampler:
+    """A fixed number of positives and of negatives per batch, from two independent streams."""
+
+    def __init__(self, signs: np.ndarray, batch_size: int, positives: int, rng: np.random.Generator) -> None:
+        self._streams = [_RowStream(np.flatnonzero(signs > 0), _child_seed(rng)),
+                         _RowStream(np.flatnonzero(signs < 0), _child_seed(rng))]
+        self._counts = [positives, batch_size - positives]
+
+    def draw(self, batches: int) -> np.ndarray:
+        return np.hstack([stream.take(batches * count).reshape(batches, count)
+                          for stream, count in zip(self._streams, self._counts)])
+
+    def state(self) -> list[dict[str, Any]]:
+        return [stream.state() for stream in self._streams]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        for stream, stored in zip(self._streams, state):
+            stream.restore(stored)
+
+
+def _make_sampler(
+    signs: np.ndarray, batch_size: int, positives: int | None, seed: Any
+) -> _EpochSampler | _ClassSampler:
+    rng = np.random.default_rng(seed)
+    if positives is None:
+        return _EpochSampler(np.arange(len(signs)), batch_size, rng)
+    return _ClassSampler(signs, batch_size, positives, rng)
+
+
+def _child_seed(rng: np.random.Generator) -> int:
+    # Each stream owns its generator, so a generator passed in by the caller can be used elsewhere.
+    return int(rng.integers(2**63))
+
+
+def _positives_per_batch(sampler: str | float, prior: float, batch_size: int) -> int | None:
+    share = _share_wanted(sampler, prior)
+    if share is None:
+        return None
+    if batch_size < 2:
+        raise ValueError(f"sampler={sampler!r} needs room for both classes in a batch, got batch_size=1. "
+                         'Use at least 2, or sampler="natural".')
+    return min(max(round(share * batch_size), 1), batch_size - 1)
+
+
+def _share_wanted(sampler: str | float, prior: float) -> float | None:
+    shares = {"natural": None, "stratified": prior, "balanced": 0.5}
+    if isinstance(sampler, str) and sampler in shares:
+        return shares[sampler]
+    if isinstance(sampler, numbers.Real) and not isinstance(sampler, bool) and 0.0 < sampler < 1.0:
+        return float(sampler)
+    raise ValueError("sampler must be a name or a share of positives strictly between 0 and 1, got "
+                     f"{sampler!r}. {suggestion(str(sampler), shares)}")
+
+
+def _usable_batch_size(batch_size: int, rows: int) -> int:
+    batch_size = positive_int("batch_size", batch_size)
+    if batch_size > rows:
+        warnings.warn(f"batch_size={batch_size} exceeds the {rows} training rows; the whole set becomes "
+                      f"one batch (batch_size={rows}).", UserWarning, stacklevel=3)
+        return rows
+    return batch_size
+
+
+def _check_data(X: Any, signs: np.ndarray) -> None:
+    if X.ndim != 2 or X.dtype.kind != "f":
+        raise ValueError(f"mini-batches need a 2-D floating array, got shape {X.shape} of {X.dtype}. "
+                         "Pass X through check_features first.")
+    check_lengths(X, signs)
+    if not np.isin(signs, (-1, 1)).all() or not (signs > 0).any() or not (signs < 0).any():
+        raise ValueError("mini-batches need labels in {-1, +1} with both classes present, got "
+                         f"{np.unique(signs)[:10]}. Pass y through encode_labels first.")
+
+
+def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
+    if sample_weight is None:
+        return signs.astype(dtype)
+    weight = np.asarray(sample_weight, dtype=dtype)
+    if weight.shape != signs.shape:
+        raise ValueError(f"sample_weight must hold one weight per row, shape {signs.shape}, "
+                         f"got shape {weight.shape}.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight must be finite and not negative, got a smallest value of "
+                         f"{weight.min()} and a largest of {weight.max()}. Correct those rows, or drop them.")
+    return signs * weight

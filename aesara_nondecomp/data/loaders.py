@@ -1,0 +1,338 @@
+"""Read features and labels from LIBSVM text, .npz and .csv files."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import lzma
+import os
+import zipfile
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Union
+
+import numpy as np
+import scipy.sparse
+
+from aesara_nondecomp._checks import suggestion
+
+PathLike = Union[str, "os.PathLike[str]"]
+COMPRESSIONS = (".gz", ".bz2", ".xz")
+LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
+
+
+class Table(NamedTuple):
+    """What a file held.
+
+    Attributes
+    ----------
+    X : array or CSR matrix, shape (n, d)
+    y : array, shape (n,)
+        Labels in the file's own coding.
+    feature_names : tuple of str, or None
+    """
+
+    X: Any
+    y: np.ndarray
+    feature_names: tuple[str, ...] | None
+
+
+def read(
+    path: PathLike,
+    *,
+    target: str | None = None,
+    delimiter: str = ",",
+    features: str = "X",
+    labels: str = "y",
+    n_features: int | None = None,
+    dense: bool = True,
+) -> Table:
+    """Read a file by its suffix: .npz, .csv, or LIBSVM text (.txt, .svm, .libsvm, .t, .tr, .val, none).
+
+    Text may be compressed (.gz, .bz2, .xz).
+
+    Parameters
+    ----------
+    path : path
+    target, delimiter
+        For .csv, see `read_csv`; `target` is needed.
+    features, labels
+        For .npz, see `read_npz`.
+    n_features, dense
+        For LIBSVM text, see `read_libsvm`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        If the suffix is unknown, or the file cannot be read as what its suffix says.
+    FileNotFoundError
+        If there is no such file.
+    """
+    suffix = _format_suffix(Path(path))
+    if suffix == ".npz":
+        return read_npz(path, features, labels)
+    if suffix == ".csv":
+        if target is None:
+            raise ValueError(f"{path} is a .csv file and needs the name of its label column. Pass target=.")
+        return read_csv(path, target, delimiter)
+    if suffix in LIBSVM_SUFFIXES:
+        return read_libsvm(path, n_features, dense)
+    raise ValueError(f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv and, for LIBSVM text, "
+                     f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. "
+                     "Call read_libsvm, read_npz or read_csv itself.")
+
+
+def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = True) -> Table:
+    """Read LIBSVM (SVMlight) text: `label index:value ...`, one row per line.
+
+    Parameters
+    ----------
+    path : path
+        Plain text or .gz, .bz2, .xz. Indices start at 1 and rise within a line; `qid:` is
+        ignored and `#` starts a comment.
+    n_features : int, optional
+        Number of columns d; by default the largest index. Give it for a test file.
+    dense : bool
+        Return an array; otherwise a CSR matrix.
+
+    Returns
+    -------
+    Table
+        `X` in float32; `y` as integers if all labels are whole numbers, else float64.
+
+    Raises
+    ------
+    ValueError
+        For a malformed line, naming the file and the line number; for a file without rows or
+        features; for an index above `n_features`.
+    FileNotFoundError
+        If there is no such file.
+    """
+    labels, values, columns, row_ends = array("d"), array("f"), array("i"), array("q", [0])
+    with _text_lines(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                _add_libsvm_row(line.partition("#")[0].split(), labels, values, columns)
+            except (ValueError, OverflowError) as error:
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            if len(row_ends) <= len(labels):
+                row_ends.append(len(values))
+    width = _libsvm_width(path, np.asarray(columns), n_features)
+    X = scipy.sparse.csr_matrix((np.asarray(values), np.asarray(columns), np.asarray(row_ends)),
+                                shape=(len(labels), width))
+    return Table(X.toarray() if dense else X, _whole_numbers(np.asarray(labels)), None)
+
+
+def read_npz(path: PathLike, features: str = "X", labels: str = "y") -> Table:
+    """Read arrays stored by `numpy.savez` or `numpy.savez_compressed`; pickles are refused.
+
+    Parameters
+    ----------
+    path : path
+    features, labels : str
+        Names of the arrays, shapes (n, d) and (n,). An array "feature_names", shape (d,), is
+        read too if there is one.
+
+    Returns
+    -------
+    Table
+        `X` and `y` as stored.
+
+    Raises
+    ------
+    ValueError
+        If the file is no .npz archive, lacks one of the arrays, or holds Python objects there.
+    FileNotFoundError
+        If there is no such file.
+    """
+    with _archive(path) as archive:
+        X, y = _member(archive, features, path), _member(archive, labels, path)
+        names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
+    return Table(X, y, None if names is None else _strings(names))
+
+
+def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
+    """Read a table of numbers with a header row.
+
+    Parameters
+    ----------
+    path : path
+        Plain text or .gz, .bz2, .xz.
+    target : str
+        Name of the label column, of numbers or text; every other column is a feature.
+    delimiter : str
+        One character.
+
+    Returns
+    -------
+    Table
+        `X` in float32; `y` as integers or float64 if all labels are numbers, else strings.
+
+    Raises
+    ------
+    ValueError
+        If `target` is not in the header, a name occurs twice, there are no rows or features,
+        a row has too many or too few cells, or a feature is not a number (naming line and column).
+    FileNotFoundError
+        If there is no such file.
+    """
+    with _text_lines(path) as lines:
+        rows = csv.reader(lines, delimiter=delimiter)
+        header = [name.strip() for name in next(rows, [])]
+        where = _target_position(path, header, target)
+        names = tuple(header[:where] + header[where + 1 :])
+        values, labels = array("f"), []
+        for row in rows:
+            if row:
+                _check_cells(f"{path}, line {rows.line_num}", row, header)
+                labels.append(row.pop(where).strip())
+                values.extend(_csv_numbers(f"{path}, line {rows.line_num}", row, names))
+    if not labels:
+        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
+    return Table(np.asarray(values).reshape(len(labels), len(names)), _numbers_if_possible(labels), names)
+
+
+def _format_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    return path.with_suffix("").suffix.lower() if suffix in COMPRESSIONS else suffix
+
+
+def _existing(path: PathLike) -> Path:
+    found = Path(path)
+    if not found.is_file():
+        raise FileNotFoundError(f"there is no file {path}. Check the path.")
+    return found
+
+
+@contextmanager
+def _text_lines(path: PathLike) -> Iterator[IO[str]]:
+    found = _existing(path)
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    opener = openers.get(found.suffix.lower(), open)
+    try:
+        with opener(found, "rt", encoding="utf-8-sig", newline="") as lines:
+            yield lines
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says "
+                         "and complete.") from error
+
+
+def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns: array) -> None:
+    if not tokens:
+        return
+    labels.append(_number(tokens[0], "a label"))
+    last = 0
+    for token in tokens[1:]:
+        index, colon, value = token.partition(":")
+        if index == "qid":
+            continue
+        if not colon or not index.isdecimal():
+            raise ValueError(f"expected index:value with an index from 1, got {token!r}. "
+                             "Check that the file is LIBSVM text.")
+        if int(index) <= last:
+            raise ValueError(f"indices must start at 1 and rise within a line, got {index} after {last}. "
+                             "Sort them, and add 1 if the file counts from 0.")
+        last = int(index)
+        columns.append(last - 1)
+        values.append(_number(value, f"a value of feature {index}"))
+
+
+def _libsvm_width(path: PathLike, columns: np.ndarray, n_features: int | None) -> int:
+    if not columns.size:
+        raise ValueError(f"{path} must hold rows with features, got none. Check that it is LIBSVM text.")
+    largest = int(columns.max()) + 1
+    if n_features is not None and largest > n_features:
+        raise ValueError(f"{path} holds feature {largest}, more than n_features={n_features}. "
+                         "Pass the number of features of the training file, or leave it out.")
+    return largest if n_features is None else n_features
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"expected a number for {what}, got {text!r}. Check that line.") from None
+
+
+def _whole_numbers(numbers: np.ndarray) -> np.ndarray:
+    whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.rint(numbers))
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def _numbers_if_possible(texts: list[str]) -> np.ndarray:
+    try:
+        return _whole_numbers(np.array([float(text) for text in texts]))
+    except ValueError:
+        return np.array(texts)
+
+
+@contextmanager
+def _archive(path: PathLike) -> Iterator[Any]:
+    found = _existing(path)
+    try:
+        archive = np.load(found, allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"cannot read {path} as .npz: {error}. Write it with numpy.savez.") from error
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError(f"{path} must be an .npz archive of two arrays, got a single array. "
+                         "Write it with numpy.savez(path, X=X, y=y).")
+    with archive:
+        yield archive
+
+
+def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
+    if name not in archive.files:
+        raise ValueError(f"{path} has no array {name!r}; name the arrays with features= and labels=. "
+                         f"{suggestion(name, archive.files)}")
+    try:
+        return archive[name]
+    except ValueError as error:
+        raise ValueError(f"cannot read {name!r} from {path}: {error}. Store it as a plain array of numbers "
+                         "or strings.") from error
+
+
+def _strings(names: np.ndarray) -> tuple[str, ...]:
+    return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist())
+
+
+def _target_position(path: PathLike, header: list[str], target: str) -> int:
+    if target not in header:
+        raise ValueError(f"{path} has no column {target!r}; name one with target= and, if need be, give "
+                         f"delimiter=. {suggestion(target, header)}")
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
+    if len(header) < 2:
+        raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
+    return header.index(target)
+
+
+def _check_cells(where: str, row: list[str], header: list[str]) -> None:
+    if len(row) != len(header):
+        raise ValueError(f"{where}: expected {len(header)} cells as in the header, got {len(row)}. "
+                         "Check the delimiter and the quotes.")
+
+
+def _csv_numbers(where: str, cells: list[str], names: Sequence[str]) -> list[float]:
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        for name, cell in zip(names, cells):
+            _csv_number(where, name, cell)
+        raise
+
+
+def _csv_number(where: str, name: str, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f"{where}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
+                         "(for example one-hot) and fill in missing cells first.") from None

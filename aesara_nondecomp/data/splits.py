@@ -1,0 +1,81 @@
+"""Hold rows out for validation, keeping the share of positives or whole groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def stratified_split(
+    signs: np.ndarray, held_out: float = 0.2, seed: Any = None, groups: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split row numbers into a training and a held-out part.
+
+    Parameters
+    ----------
+    signs : array, shape (n,), in {-1, +1}
+    held_out : float in (0, 1)
+        Share of the rows to hold out.
+    seed : int, numpy.random.Generator or None
+        The source of the shuffle.
+    groups : array-like, shape (n,), optional
+        Rows of equal value stay on one side (duplicates, blocks, patients). The classes are
+        then not balanced; whole groups, in shuffled order, are held out until their rows come
+        as near as they can to the share.
+
+    Returns
+    -------
+    train, held : int arrays, sorted
+        Together every row number once. Without `groups` each class is split in the same
+        share, rounded, with at least one row of it on each side.
+
+    Raises
+    ------
+    ValueError
+        If `held_out` is outside (0, 1), or a part would lack a class.
+    """
+    signs = np.asarray(signs)
+    if not 0.0 < held_out < 1.0:
+        raise ValueError(f"held_out must lie strictly between 0 and 1, got {held_out!r}. "
+                         "0.2 holds a fifth of the rows out.")
+    rng = np.random.default_rng(seed)
+    held = _whole_groups(groups, len(signs), held_out, rng) if groups is not None \
+        else _same_share(signs, held_out, rng)
+    _check_both_classes(signs[~held], "training")
+    _check_both_classes(signs[held], "held-out")
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _same_share(signs: np.ndarray, held_out: float, rng: np.random.Generator) -> np.ndarray:
+    held = np.zeros(len(signs), dtype=bool)
+    for sign in (-1, 1):
+        rows = rng.permutation(np.flatnonzero(signs == sign))
+        if len(rows) < 2:
+            raise ValueError(f"a split needs at least two rows of each class, got {len(rows)} of class "
+                             f"{sign:+d}. Add rows of that class or train without a held-out part.")
+        count = min(max(round(held_out * len(rows)), 1), len(rows) - 1)
+        held[rows[:count]] = True
+    return held
+
+
+def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Generator) -> np.ndarray:
+    groups = np.asarray(groups)
+    if groups.shape != (rows,):
+        raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
+    names, group_of_row, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise ValueError("a split by groups needs at least two groups, got one. "
+                         "Split without groups, or give finer ones.")
+    order = rng.permutation(len(names))
+    filled = np.cumsum(sizes[order])
+    # The last group stays in training, so that neither part is empty.
+    count = 1 + int(np.argmin(np.abs(filled[:-1] - held_out * rows)))
+    return np.isin(group_of_row.reshape(-1), order[:count])
+
+
+def _check_both_classes(signs: np.ndarray, part: str) -> None:
+    positives, negatives = int(np.sum(signs > 0)), int(np.sum(signs < 0))
+    if not positives or not negatives:
+        raise ValueError(f"the {part} part must hold both classes, got {positives} positives and {negatives} "
+                         "negatives. Try another seed or share, or split without groups.")

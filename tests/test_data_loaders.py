@@ -1,0 +1,150 @@
+"""Readers of LIBSVM text, .npz and .csv files."""
+
+import bz2
+import gzip
+import lzma
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp.data import read, read_csv, read_libsvm, read_npz
+
+LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
+LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)
+CSV = "age,kind,height\n31,yes,1.5\n\n42,no,1.75\n"
+WRITERS: dict[str, Any] = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def write(path, text):
+    with WRITERS.get(path.suffix, open)(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+@pytest.mark.parametrize("packing", WRITERS)
+@pytest.mark.parametrize("suffix", ["", ".txt", ".svm", ".t"])
+def test_libsvm_text_is_read_in_every_packing_and_suffix(tmp_path, suffix, packing):
+    table = read(write(tmp_path / f"set{suffix}{packing}", LIBSVM))
+    assert table.X.dtype == np.float32
+    np.testing.assert_array_equal(table.X, LIBSVM_X)
+    assert table.y.tolist() == [1, -1, 1] and table.y.dtype == np.int64
+    assert table.feature_names is None
+
+
+def test_libsvm_text_can_stay_sparse_and_be_widened(tmp_path):
+    table = read_libsvm(write(tmp_path / "set.txt", LIBSVM), n_features=5, dense=False)
+    assert table.X.format == "csr" and table.X.nnz == 3
+    np.testing.assert_array_equal(table.X.toarray(), np.pad(LIBSVM_X, ((0, 0), (0, 2))))
+
+
+def test_libsvm_labels_that_are_not_whole_stay_floats(tmp_path):
+    assert read_libsvm(write(tmp_path / "set.txt", "0.5 1:1\n1 1:2\n")).y.tolist() == [0.5, 1.0]
+
+
+def test_a_random_sparse_matrix_survives_a_round_trip_through_libsvm_text(tmp_path):
+    rng = np.random.default_rng(0)
+    X = (rng.random((40, 9)) * (rng.random((40, 9)) < 0.3)).astype(np.float32)
+    y = rng.integers(0, 2, 40)
+    lines = [" ".join([str(label), *(f"{j + 1}:{float(x)!r}" for j, x in enumerate(row) if x)])
+             for label, row in zip(y, X)]
+    table = read_libsvm(write(tmp_path / "set.gz", "\n".join(lines)), n_features=9)
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, y)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("+1 1:1\nyes 1:1\n", r"set\.txt, line 2: expected a number for a label, got 'yes'"),
+    ("1 1:1 3\n", "line 1: expected index:value.*got '3'"),
+    ("1 a:1\n", "got 'a:1'"),
+    ("1 -1:1\n", "got '-1:1'"),
+    ("1 1:1\n\n1 2:x\n", "line 3: expected a number for a value of feature 2, got 'x'"),
+    ("1 0:1 1:2\n", "start at 1 and rise"),
+    ("1 2:1 2:3\n", "got 2 after 2"),
+    ("1 99999999999:1\n", "line 1"),
+    ("", "must hold rows with features"),
+    ("1\n-1\n", "must hold rows with features"),
+])
+def test_malformed_libsvm_text_is_refused_naming_file_and_line(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        read_libsvm(write(tmp_path / "set.txt", text))
+
+
+def test_a_feature_beyond_n_features_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds feature 3, more than n_features=2"):
+        read_libsvm(write(tmp_path / "set.txt", LIBSVM), n_features=2)
+
+
+def test_npz_arrays_come_back_as_stored(tmp_path):
+    X, y = np.eye(3, dtype=np.float64), np.array(["a", "b", "a"])
+    np.savez_compressed(tmp_path / "set.npz", X=X, y=y, feature_names=np.array([b"u", b"v", b"w"]))
+    table = read(tmp_path / "set.npz")
+    np.testing.assert_array_equal(table.X, X)
+    assert table.X.dtype == X.dtype and table.y.tolist() == ["a", "b", "a"]
+    assert table.feature_names == ("u", "v", "w")
+
+
+def test_npz_arrays_can_have_other_names(tmp_path):
+    np.savez(tmp_path / "set.npz", inputs=np.eye(2), targets=np.arange(2))
+    table = read(tmp_path / "set.npz", features="inputs", labels="targets")
+    assert table.y.tolist() == [0, 1] and table.feature_names is None
+
+
+def test_unusable_npz_files_are_refused(tmp_path):
+    np.savez(tmp_path / "names.npz", X_all=np.eye(2), y=np.arange(2))
+    with pytest.raises(ValueError, match="has no array 'X'.*Known: X_all, y"):
+        read_npz(tmp_path / "names.npz")
+    np.savez(tmp_path / "objects.npz", X=np.array([{}, None], dtype=object), y=np.arange(2))
+    with pytest.raises(ValueError, match="cannot read 'X'.*plain array"):
+        read_npz(tmp_path / "objects.npz")
+    np.save(tmp_path / "single.npy", np.eye(2))
+    with pytest.raises(ValueError, match="got a single array"):
+        read_npz(tmp_path / "single.npy")
+    with pytest.raises(ValueError, match="as .npz"):
+        read_npz(write(tmp_path / "text.npz", "not an archive"))
+
+
+@pytest.mark.parametrize("packing", WRITERS)
+def test_csv_tables_are_read_in_every_packing(tmp_path, packing):
+    table = read(write(tmp_path / f"set.csv{packing}", CSV), target="kind")
+    np.testing.assert_array_equal(table.X, np.array([[31, 1.5], [42, 1.75]], dtype=np.float32))
+    assert table.y.tolist() == ["yes", "no"]
+    assert table.feature_names == ("age", "height")
+
+
+def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
+    table = read_csv(write(tmp_path / "set.csv", "x;y\n0.5;1\n1.5;0\n"), target="y", delimiter=";")
+    assert table.y.tolist() == [1, 0] and table.y.dtype == np.int64
+
+
+@pytest.mark.parametrize("text, target, message", [
+    (CSV, "knd", "no column 'knd'.*Did you mean 'kind'"),
+    (CSV, "age", r"line 2, column 'kind': expected a number, got 'yes'.*one-hot"),
+    ("a,b\n1,\n", "a", r"line 2, column 'b': expected a number, got ''"),
+    ("a,b\n1,2\n1,2,3\n", "a", "line 3: expected 2 cells.*got 3"),
+    ("a,b,b\n1,2,3\n", "a", r"\['b'\] more than once"),
+    ("a\n1\n", "a", "feature columns"),
+    ("a,b\n", "a", "rows below its header"),
+    ("", "a", "no column 'a'"),
+])
+def test_unusable_csv_tables_are_refused_naming_the_place(tmp_path, text, target, message):
+    with pytest.raises(ValueError, match=message):
+        read_csv(write(tmp_path / "set.csv", text), target)
+
+
+def test_files_that_cannot_be_read_are_refused_with_a_remedy(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read(tmp_path / "missing.txt")
+    with pytest.raises(ValueError, match="unknown suffix '.parquet'"):
+        read(tmp_path / "set.parquet")
+    with pytest.raises(ValueError, match="name of its label column"):
+        read(write(tmp_path / "set.csv", CSV))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(LIBSVM.encode() * 100)[:-20])
+    with pytest.raises(ValueError, match="compressed as its suffix says"):
+        read(tmp_path / "cut.gz")
+    (tmp_path / "plain.xz").write_text(LIBSVM)
+    with pytest.raises(ValueError, match="compressed as its suffix says"):
+        read(tmp_path / "plain.xz")
+    (tmp_path / "latin.txt").write_bytes(b"1 1:1 # caf\xe9\n")
+    with pytest.raises(ValueError, match="UTF-8"):
+        read(tmp_path / "latin.txt")
