@@ -1,0 +1,140 @@
+"""Linear models and multi-layer perceptrons on the fused dense layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp._checks import choose, positive_int, require
+from aesara_nondecomp.networks.network import Network
+from aesara_nondecomp.ops import ACTIVATIONS, dense
+
+
+def linear(n_features: int, *, dtype: str = "float32", seed=None) -> Network:
+    """A linear score X w + b, weights and bias starting at 0.
+
+    Parameters
+    ----------
+    n_features : int >= 1
+    dtype : {"float32", "float64"}
+    seed : ignored by the zero start; taken so that all builders are called alike.
+    """
+    return mlp(n_features, (), initialisation="zero", dtype=dtype, seed=seed)
+
+
+def mlp(
+    n_features: int,
+    hidden: Sequence[int] = (64, 64),
+    *,
+    activation: str = "relu",
+    initialisation: str = "auto",
+    dropout: float = 0.0,
+    dtype: str = "float32",
+    seed=None,
+) -> Network:
+    """A multi-layer perceptron with one linear output unit.
+
+    Parameters
+    ----------
+    n_features : int >= 1
+    hidden : sequence of int >= 1
+        Widths of the hidden layers, lowest first; () is a linear model.
+    activation : str
+        "relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus" or "identity", for every hidden layer.
+    initialisation : {"auto", "he", "glorot", "zero"}
+        He 2015 (normal, variance 2 / fan-in), Glorot 2010 (uniform, variance 2 / (fan-in + fan-out)), or zeros.
+        "auto" is He for the rectifiers and Glorot for the rest; the output layer is always Glorot unless "zero".
+    dropout : float in [0, 1)
+        Probability of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged.
+    dtype : {"float32", "float64"}
+    seed : int, numpy Generator or None
+        Of the initial weights and of the dropout masks.
+
+    Returns
+    -------
+    Network
+        With the last hidden layer as `features` and the output unit as `head` (where there is a hidden layer).
+
+    Raises
+    ------
+    ValueError
+        For a width below 1, an unknown activation or initialisation (the nearest is suggested), dropout outside
+        [0, 1) or another dtype.
+    """
+    sizes = [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
+    choose("activation", activation, ACTIVATIONS)
+    choose("initialisation", initialisation, {"auto": 0, "he": 0, "glorot": 0, "zero": 0})
+    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
+    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
+    rng = np.random.default_rng(seed)
+
+    def draw(generator: np.random.Generator) -> list[np.ndarray]:
+        return _initial_values(sizes, _scheme(initialisation, activation), dtype, generator)
+
+    names = [f"{kind}{layer}" for layer in range(len(sizes) - 1) for kind in ("W", "b")]
+    parameters = [aesara.shared(value, name=name) for value, name in zip(draw(rng), names)]
+    X = at.TensorType(dtype, shape=(None, n_features))("X")
+    scores, features = _forward(X, parameters, activation)
+    streams = aesara.tensor.random.utils.RandomStream(int(rng.integers(2**31))) if dropout else None
+    training_scores = _forward(X, parameters, activation, dropout, streams)[0] if dropout else scores
+    return Network(
+        X,
+        scores,
+        parameters,
+        training_scores=training_scores,
+        features=features,
+        head=parameters[-2:] if features is not None else None,
+        streams=streams,
+        draw=draw,
+        description={
+            "builder": "mlp",
+            "n_features": sizes[0],
+            "hidden": sizes[1:-1],
+            "activation": activation,
+            "initialisation": initialisation,
+            "dropout": dropout,
+            "dtype": dtype,
+        },
+    )
+
+
+def _forward(X, parameters, activation, dropout=0.0, streams=None):
+    """Scores (b, 1) and the last hidden layer (None without one)."""
+    layer, features = X, None
+    *hidden, output = zip(parameters[::2], parameters[1::2])
+    for W, b in hidden:
+        layer = features = dense(layer, W, b, activation)
+        if dropout:
+            layer = _dropped(layer, dropout, streams)
+    return dense(layer, *output), features
+
+
+def _dropped(layer, dropout, streams):
+    kept = streams.bernoulli(1 - dropout, size=layer.shape).astype(layer.dtype)
+    return layer * kept * np.asarray(1 / (1 - dropout), dtype=layer.dtype)
+
+
+def _scheme(initialisation: str, activation: str) -> str:
+    if initialisation != "auto":
+        return initialisation
+    return "he" if activation in ("relu", "leaky_relu", "elu") else "glorot"
+
+
+def _initial_values(sizes, scheme, dtype, rng) -> list[np.ndarray]:
+    values = []
+    for layer, (fan_in, fan_out) in enumerate(zip(sizes, sizes[1:])):
+        is_output = layer == len(sizes) - 2
+        of_layer = "glorot" if is_output and scheme == "he" else scheme
+        values += [_weights(fan_in, fan_out, of_layer, rng).astype(dtype), np.zeros(fan_out, dtype)]
+    return values
+
+
+def _weights(fan_in, fan_out, scheme, rng) -> np.ndarray:
+    if scheme == "zero":
+        return np.zeros((fan_in, fan_out))
+    if scheme == "he":
+        return rng.normal(0.0, np.sqrt(2.0 / fan_in), (fan_in, fan_out))
+    limit = np.sqrt(6.0 / (fan_in + fan_out))
+    return rng.uniform(-limit, limit, (fan_in, fan_out))
