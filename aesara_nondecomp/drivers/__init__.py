@@ -1,0 +1,24 @@
+"""Drivers: the algorithms, free of Aesara, for this package's loop or one of your own.
+
+Reading order: `base` (what a driver is), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`.
+"""
+
+from aesara_nondecomp.drivers.base import Driver, RewardWeights
+from aesara_nondecomp.drivers.combined import Mix, WarmStart
+from aesara_nondecomp.drivers.dame import DAME
+from aesara_nondecomp.drivers.denim import DENIM
+from aesara_nondecomp.drivers.duple import DUPLE
+from aesara_nondecomp.drivers.fixed_weights import ClassWeighted, CrossEntropy, FixedWeights
+
+__all__ = [
+    "DAME",
+    "DENIM",
+    "DUPLE",
+    "ClassWeighted",
+    "CrossEntropy",
+    "Driver",
+    "FixedWeights",
+    "Mix",
+    "RewardWeights",
+    "WarmStart",
+]

@@ -1,0 +1,97 @@
+"""What a driver is: a rule that moves four numbers between two calls of the compiled step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from aesara_nondecomp import measures
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.rates import ClassSums
+
+
+class RewardWeights(NamedTuple):
+    """Weights of the class means of the two differentiable rewards in the primal objective
+
+    sigmoid_pos P_sigmoid + sigmoid_neg N_sigmoid + logistic_pos P_logistic + logistic_neg N_logistic,
+
+    where P and N are means over the positives and over the negatives.
+    """
+
+    sigmoid_pos: float = 0.0
+    sigmoid_neg: float = 0.0
+    logistic_pos: float = 0.0
+    logistic_neg: float = 0.0
+
+    @classmethod
+    def on(cls, reward: str, pos: float, neg: float) -> RewardWeights:
+        """Both weights on one reward, "sigmoid" or "logistic"."""
+        return cls(pos, neg) if reward == "sigmoid" else cls(0.0, 0.0, pos, neg)
+
+    def mixed(self, other: RewardWeights, share: float) -> RewardWeights:
+        """(1 - share) of these and `share` of the other's."""
+        return RewardWeights(*((1 - share) * a + share * b for a, b in zip(self, other)))
+
+
+class Driver:
+    """Base of all drivers: explicit state in plain floats, no Aesara, no arrays.
+
+    A loop calls `weights`, takes a gradient step on the weighted objective, and hands the step's class sums to
+    `observe`.  While `wants_round` is true it first hands the class sums of rows evaluated at the current weights
+    to `begin_round`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level.
+
+    Attributes
+    ----------
+    evaluate : {"old", "new"}
+        Whether `observe` gets the sums at the weights before the step (the gradient's own forward pass) or after it.
+    round_rows : int or None
+        How many rows to evaluate for `begin_round`; None is one mini-batch.
+    """
+
+    evaluate: str = "old"
+    round_rows: int | None = None
+
+    def weights(self) -> RewardWeights:
+        """The four numbers of the next step."""
+        raise NotImplementedError
+
+    def wants_round(self) -> bool:
+        """Whether `begin_round` must be called before the next step."""
+        return False
+
+    def begin_round(self, sums: ClassSums) -> None:
+        """Take class sums evaluated at the current weights."""
+
+    def observe(self, sums: ClassSums) -> None:
+        """Take the class sums of the step just made."""
+
+    def duals(self) -> dict[str, float]:
+        """The named numbers worth a record: dual variables, the level v."""
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on exactly: floats, bools and lists of them, ready for JSON."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that `state` gave."""
+
+
+def served_measure(measure, driver: str) -> Any:
+    """The measure, given by its name or as it is; refused (ValueError) if `driver` does not serve it."""
+    measure = measures.get(measure)
+    measure.require_driver(driver)
+    return measure
+
+
+def check_driver_options(prior: float, reward: str, evaluate: str) -> None:
+    """Raise ValueError unless the options that the adaptive drivers share are in range."""
+    require(
+        isinstance(prior, (int, float)) and 0 < prior < 1,
+        "prior must lie strictly between 0 and 1 (the share of positives in the training labels)",
+        prior,
+    )
+    require(
+        reward in ("sigmoid", "logistic"), "reward must be 'sigmoid' or 'logistic' (Mix takes half of each)", reward
+    )
+    require(evaluate in ("old", "new"), "evaluate must be 'old' or 'new'", evaluate)
+

@@ -1,0 +1,96 @@
+"""Drivers made of drivers: half of one and half of another, or one first and another after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp.drivers.base import Driver, RewardWeights
+from aesara_nondecomp.rates import ClassSums
+
+
+class _Wrapper(Driver):
+    """Passes everything on to `inner` but what a subclass changes."""
+
+    def __init__(self, inner: Driver):
+        self.inner = inner
+        self.evaluate, self.round_rows = inner.evaluate, inner.round_rows
+
+    def weights(self) -> RewardWeights:
+        return self.inner.weights()
+
+    def wants_round(self) -> bool:
+        return self.inner.wants_round()
+
+    def begin_round(self, sums: ClassSums) -> None:
+        self.inner.begin_round(sums)
+
+    def observe(self, sums: ClassSums) -> None:
+        self.inner.observe(sums)
+
+    def duals(self) -> dict[str, float]:
+        return self.inner.duals()
+
+    def state(self) -> dict[str, Any]:
+        return {"inner": self.inner.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.inner.restore(state["inner"])
+
+
+class Mix(_Wrapper):
+    """(1 - share) of a driver's weights and `share` of an anchor's: the mixed objective of the default recipes.
+
+    The sigmoid reward gives almost no gradient on badly wrong rows; the anchor's logistic reward does.
+
+    Parameters
+    ----------
+    inner : Driver
+    anchor : FixedWeights, usually CrossEntropy or ClassWeighted.
+    share : float in [0, 1].
+    """
+
+    def __init__(self, inner: Driver, anchor: Driver, share: float = 0.5):
+        super().__init__(inner)
+        require(0 <= share <= 1, "share must lie in [0, 1]", share)
+        self.anchor, self.share = anchor, share
+
+    def weights(self) -> RewardWeights:
+        return self.inner.weights().mixed(self.anchor.weights(), self.share)
+
+
+class WarmStart(_Wrapper):
+    """`first` for a number of steps, then `inner`, which begins from the rewards of the last warm step.
+
+    Parameters
+    ----------
+    first : FixedWeights, usually CrossEntropy or ClassWeighted.
+    steps : int >= 1. Length of the warm start; it goes on until a step holds both classes.
+    inner : Driver
+    """
+
+    def __init__(self, first: Driver, steps: int, inner: Driver):
+        super().__init__(inner)
+        self.first, self.left = first, positive_int("steps", steps)
+
+    def weights(self) -> RewardWeights:
+        return self.first.weights() if self.left else self.inner.weights()
+
+    def wants_round(self) -> bool:
+        return not self.left and self.inner.wants_round()
+
+    def observe(self, sums: ClassSums) -> None:
+        if self.left == 0:
+            self.inner.observe(sums)
+        elif self.left > 1:
+            self.left -= 1
+        elif sums.n_pos > 0 and sums.n_neg > 0:
+            self.left = 0
+            self.inner.begin_round(sums)
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "left": self.left}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.left = state["left"]

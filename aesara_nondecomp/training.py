@@ -1,0 +1,122 @@
+"""The one training loop: every driver, one compiled step, a record per step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from aesara_nondecomp._checks import choose, positive_number
+from aesara_nondecomp.compiled import TrainFunctions
+from aesara_nondecomp.data import MiniBatches, both_classes
+from aesara_nondecomp.drivers import Driver
+from aesara_nondecomp.rates import ClassSums
+
+
+class Step(NamedTuple):
+    """The record of one step."""
+
+    step: int
+    """Number of the step, from 1."""
+    samples: int
+    """Rows seen in gradient steps so far (padding aside)."""
+    seconds: float
+    """Spent on training so far; compilation, and whatever the caller does between steps, aside."""
+    learning_rate: float
+    duals: dict[str, float]
+    """The driver's named numbers after the step: duals, or the level v."""
+    sums: ClassSums
+    """Class sums of the batch, at the weights before the step."""
+    gradient_norm: float
+    """Of the weighted objective, at the weights before the step."""
+
+    @property
+    def soft_rates(self) -> tuple[float, float]:
+        """(P, N) of the batch by the sigmoid reward, a smooth surrogate; NaN for a missing class."""
+        return self.sums.rates("sigmoid")
+
+    @property
+    def hard_rates(self) -> tuple[float, float]:
+        """(TPR, TNR) of the batch by counts; NaN for a missing class."""
+        return self.sums.rates("count")
+
+
+def train(
+    functions: TrainFunctions,
+    driver: Driver,
+    batches: MiniBatches,
+    *,
+    learning_rate: float,
+    schedule: Callable[[int], float] = lambda step: 1.0,
+    round_data: tuple[np.ndarray, np.ndarray] | None = None,
+    normalise: str = "prior",
+    after: Step | None = None,
+) -> Iterator[Step]:
+    """Train for as long as the caller asks for steps.
+
+    Parameters
+    ----------
+    functions : TrainFunctions. Its parameters are moved in place.
+    driver : Driver
+    batches : MiniBatches
+    learning_rate : float > 0
+    schedule : callable (step from 0 -> factor on the learning rate)
+    round_data : (X, y), optional
+        The rows that a driver's rounds are evaluated on; by default each round draws one batch with both classes.
+    normalise : {"prior", "batch"}
+        Class sums are divided by the expected number of a class's rows (unbiased) or by the batch's own (spec 1.3).
+    after : Step, optional. The last step of an earlier phase, to go on counting from.
+
+    Yields
+    ------
+    Step
+    """
+    positive_number("learning_rate", learning_rate)
+    normaliser = _NORMALISERS[check_normalise(normalise)]
+    functions.compile()
+    step, samples, seconds = (after.step, after.samples, after.seconds) if after else (0, 0, 0.0)
+    while True:
+        begun = time.perf_counter()
+        while driver.wants_round():
+            driver.begin_round(_round_sums(functions, batches, round_data))
+        batch = next(batches)
+        rate = learning_rate * schedule(step)
+        functions.steer(normaliser(driver.weights(), batch, batches.positive_share), rate)
+        sums, gradient_norm = functions.ascend(batch.X, batch.y)
+        driver.observe(sums if driver.evaluate == "old" else functions.class_sums(batch.X, batch.y))
+        step += 1
+        samples += batch.rows
+        seconds += time.perf_counter() - begun
+        yield Step(step, samples, seconds, rate, driver.duals(), sums, gradient_norm)
+
+
+def _round_sums(functions, batches, round_data) -> ClassSums:
+    if round_data is not None:
+        return functions.class_sums(*round_data)
+    batch = both_classes(batches)
+    return functions.class_sums(batch.X, batch.y)
+
+
+def _by_prior(weights, batch, share):
+    """Weights per row from weights of class means: divided by the share of the class in the batches."""
+    sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = weights
+    rest = 1.0 - share
+    return sigmoid_pos / share, sigmoid_neg / rest, logistic_pos / share, logistic_neg / rest
+
+
+def _by_batch(weights, batch, share):
+    pos, neg = float(np.maximum(batch.y, 0).sum()), float(np.maximum(-batch.y, 0).sum())
+    to_pos, to_neg = ((pos + neg) / part if part else 0.0 for part in (pos, neg))
+    sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = weights
+    return sigmoid_pos * to_pos, sigmoid_neg * to_neg, logistic_pos * to_pos, logistic_neg * to_neg
+
+
+_NORMALISERS = {"prior": _by_prior, "batch": _by_batch}
+
+
+def check_normalise(normalise: str) -> str:
+    """The given name of a normalisation, or a ValueError that suggests the nearest."""
+    choose("normalise", normalise, _NORMALISERS)
+    return normalise
