@@ -1,0 +1,1 @@
+"""Benchmarks of aesara_nondecomp: ``python -m benchmarks --help``."""

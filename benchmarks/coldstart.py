@@ -1,0 +1,53 @@
+"""Seconds from starting Python to the end of the first DUPLE step of a 64-64 network.
+
+Once with an empty compile cache, then with the cache that this left behind (median of three).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.experiment import write_json
+
+GOALS = {"cold_seconds": 30.0, "warm_seconds": 3.0}
+FIRST_STEP = """
+import numpy as np
+import aesara_nondecomp as an
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(2000, 54)), rng.random(2000) < 0.2
+model = an.fit(X, y, "qmean", hidden=(64, 64), steps=1, seed=0)
+assert model.history[-1].step == 1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--json", help="file to write the figures to")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Measure both starts; 1 if one exceeds its goal."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold = _seconds(cache)
+        warm = float(np.median([_seconds(cache) for _ in range(3)]))
+        modules = len(list(Path(cache).glob("*/tmp*/key.pkl")))
+    figures = {"cold_seconds": round(cold, 2), "warm_seconds": round(warm, 2), "modules": modules}
+    print(", ".join(f"{name} {value}" for name, value in figures.items()))
+    if options.json:
+        write_json(options.json, figures)
+    return 0 if all(figures[name] <= goal for name, goal in GOALS.items()) else 1
+
+
+def _seconds(cache: str) -> float:
+    flags = ",".join(part for part in (os.environ.get("AESARA_FLAGS"), f"base_compiledir={cache}") if part)
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FIRST_STEP], check=True, env={**os.environ, "AESARA_FLAGS": flags})
+    return time.perf_counter() - begun

@@ -1,0 +1,122 @@
+"""What the accuracy benchmarks share: prepared data, one compiled step per data set, runs read at checkpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import aesara_nondecomp as an
+from aesara_nondecomp import data, metrics
+from aesara_nondecomp.recipes import Recipe
+
+HIDDEN = (64, 64)
+BATCH_SIZE = 512
+
+
+class Prepared(NamedTuple):
+    """A data set ready for training: float32 features, signs, and the compiled functions of its network."""
+
+    name: str
+    X: np.ndarray
+    signs: np.ndarray
+    X_test: np.ndarray
+    signs_test: np.ndarray
+    groups: np.ndarray | None
+    functions: an.TrainFunctions
+
+    @property
+    def test_prior(self) -> float:
+        """Share of positives in the test part."""
+        return float(np.mean(self.signs_test > 0))
+
+    def part(self, rows: np.ndarray) -> Prepared:
+        """The same with fewer training rows."""
+        return self._replace(X=self.X[rows], signs=self.signs[rows])
+
+    def split(self, seed: int) -> tuple[Prepared, np.ndarray, np.ndarray]:
+        """80 % of the training rows, and features and signs of the rest, for thresholds."""
+        kept, held = data.stratified_split(self.signs, 0.2, seed, self.groups)
+        return self.part(kept), self.X[held], self.signs[held]
+
+
+def prepare(name: str, data_dir: str | None = None) -> Prepared:
+    """Load a data set, standardise what is not 0/1 already, and build (not yet compile) its functions."""
+    loaded = data.load(name, data_dir)
+    X, X_test = loaded.X_train, loaded.X_test
+    if not np.isin(X[:1000], (0, 1)).all():
+        scaling = data.Standardiser.fit(X)
+        X, X_test = scaling.transform(X), scaling.transform(X_test)
+    signs, signs_test = (np.where(y > 0, 1, -1) for y in (loaded.y_train, loaded.y_test))
+    functions = an.TrainFunctions(an.mlp(X.shape[1], HIDDEN))
+    return Prepared(name, X, signs, X_test, signs_test, loaded.groups, functions)
+
+
+class Reading(NamedTuple):
+    """Test scores of a run at a checkpoint, by the averaged weights."""
+
+    step: int
+    samples: int
+    seconds: float
+    scores: np.ndarray
+    held_scores: np.ndarray | None
+
+
+def run(
+    prepared: Prepared,
+    recipe: Recipe,
+    seed: int,
+    checkpoints: Sequence[int],
+    *,
+    sampler: str | float = "natural",
+    held: np.ndarray | None = None,
+    on_step: Callable[[Any], None] = lambda step: None,
+) -> list[Reading]:
+    """Train to the last checkpoint and score the test part (and `held` rows) at each."""
+    functions, readings = prepared.functions, []
+
+    def read(step) -> None:
+        on_step(step)
+        if step.step in checkpoints:
+            with functions.using(functions.averaged_parameters()):
+                held_scores = None if held is None else functions.scores(held)
+                scores = functions.scores(prepared.X_test)
+            readings.append(Reading(step.step, step.samples, step.seconds, scores, held_scores))
+
+    an.fit(
+        prepared.X,
+        prepared.signs,
+        recipe=recipe,
+        functions=functions,
+        steps=max(checkpoints),
+        batch_size=min(BATCH_SIZE, len(prepared.signs)),
+        sampler=sampler,
+        standardise=False,
+        seed=seed,
+        on_step=read,
+    )
+    return readings
+
+
+def value_at_zero(measure, scores: np.ndarray, signs: np.ndarray) -> float:
+    """Count value of the labels "score > 0"."""
+    return float(metrics.score(measure, metrics.table_at_threshold(scores, signs, 0.0)))
+
+
+def value_tuned(measure, reading: Reading, signs: np.ndarray, held_signs: np.ndarray) -> float:
+    """Count value with the threshold that is best on the held-out part of the training rows."""
+    threshold, _ = metrics.best_threshold(measure, reading.held_scores, held_signs)
+    return float(metrics.score(measure, metrics.table_at_threshold(reading.scores, signs, threshold)))
+
+
+def write_json(path: str, content: Any) -> None:
+    """Write JSON under a temporary name first, so that the file is whole or not there."""
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    partial = f"{path}.partial"
+    with open(partial, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.write("\n")
+    os.replace(partial, path)

@@ -1,0 +1,110 @@
+"""Time of one DUPLE step against one cross-entropy step, on the same network, batch and optimiser (Adam).
+
+Three things are timed in turn, again and again, and compared by medians:
+
+- DUPLE: weights from the duals, the compiled step, class sums back to the driver;
+- the same loop with fixed cross-entropy weights;
+- a step compiled for cross-entropy alone (mean softplus, no class sums, no driver): what a user of Aesara would write.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import aesara_nondecomp as an
+from aesara_nondecomp import drivers, measures
+from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp.ops import FusedUpdate
+from benchmarks.experiment import write_json
+
+CASES = ((64, 22, (32,)), (256, 123, (64,)), (512, 54, (64, 64)), (1000, 123, (128,)), (5000, 123, (256,)))
+GOAL = 1.15
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--rounds", type=int, default=40, help="rounds of the three in turn (default 40)")
+    parser.add_argument("--json", help="file to write the cases to")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Time every case; 1 if a ratio exceeds the goal."""
+    results = [_case(batch, d, hidden, options.rounds) for batch, d, hidden in CASES]
+    for result in results:
+        print(
+            "batch {batch:>5}, {d:>3} -> {hidden:<9} DUPLE {duple_ms:7.3f} ms   cross-entropy by weights "
+            "{cross_entropy_ms:7.3f} ms ({duple_over_cross_entropy:.2f})   plain {plain_ms:7.3f} ms "
+            "({duple_over_plain:.2f})".format(**result)
+        )
+    if options.json:
+        write_json(options.json, {"cases": results, "goal": GOAL})
+    return 0 if all(result["duple_over_plain"] <= GOAL for result in results) else 1
+
+
+def _case(batch: int, d: int, hidden: tuple[int, ...], rounds: int) -> dict:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(batch, d)).astype("float32")
+    y = np.where(rng.random(batch) < 0.2, 1, -1).astype("float32")
+    contestants = {
+        "duple_ms": _loop(drivers.DUPLE(measures.QMean(), 0.2), d, hidden, X, y),
+        "cross_entropy_ms": _loop(drivers.CrossEntropy(0.2), d, hidden, X, y),
+        "plain_ms": _plain_cross_entropy(d, hidden, X, y),
+    }
+    medians = _medians(contestants, rounds, repeats=max(5, 20000 // batch))
+    return {
+        "batch": batch,
+        "d": d,
+        "hidden": "-".join(map(str, hidden)),
+        **{name: round(value, 4) for name, value in medians.items()},
+        "duple_over_cross_entropy": round(medians["duple_ms"] / medians["cross_entropy_ms"], 3),
+        "duple_over_plain": round(medians["duple_ms"] / medians["plain_ms"], 3),
+    }
+
+
+def _medians(contestants: dict[str, Callable[[], None]], rounds: int, repeats: int) -> dict[str, float]:
+    """Milliseconds per call: medians over rounds in which each contestant is called `repeats` times in turn."""
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(rounds + 1):
+        for name, step in contestants.items():
+            begun = time.perf_counter()
+            for _ in range(repeats):
+                step()
+            times[name].append((time.perf_counter() - begun) / repeats * 1e3)
+    return {name: float(np.median(values[1:])) for name, values in times.items()}  # the first round warms up
+
+
+def _loop(driver: drivers.Driver, d: int, hidden, X, y) -> Callable[[], None]:
+    functions = an.TrainFunctions(an.mlp(d, hidden, seed=0))
+    driver.begin_round(functions.class_sums(X, y))
+
+    def step() -> None:
+        sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = driver.weights()
+        functions.steer((sigmoid_pos / 0.2, sigmoid_neg / 0.8, logistic_pos / 0.2, logistic_neg / 0.8), 1e-4)
+        sums, _ = functions.ascend(X, y)
+        driver.observe(sums)
+
+    return step
+
+
+def _plain_cross_entropy(d: int, hidden, X, y) -> Callable[[], None]:
+    network, optimiser = an.mlp(d, hidden, seed=0), an.optimisers.Adam()
+    labels = at.vector("y", dtype="float32")
+    objective = -at.mean(at.softplus(-labels * network.scores[:, 0]))
+    gradients = aesara.grad(objective, network.parameters)
+
+    def like(p):
+        return aesara.shared(np.zeros_like(p.get_value()))
+
+    t, *slots = aesara.shared(np.asarray(0.0)), *[like(p) for _ in optimiser.slots for p in network.parameters]
+    averages = [like(p) for p in network.parameters]
+    rate, averaging, decay = (aesara.shared(np.asarray(v)) for v in (1e-4, 0.0, np.zeros(len(network.parameters))))
+    moved = [t, *network.parameters, *slots, *averages]
+    update = FusedUpdate(optimiser, len(network.parameters))
+    *new, _ = update(rate, averaging, t, decay, *network.parameters, *gradients, *slots, *averages)
+    function = aesara.function([network.inputs, labels], objective, updates=list(zip(moved, new)), accept_inplace=True)
+    function.trust_input = True
+    return lambda: function(X, y)
