@@ -8,17 +8,46 @@ The default recipes come from a comparison of about 125 configurations on six da
 - a quantification measure alone is satisfied by a useless classifier, so KLD and its like train BAKLD, which adds
   balanced accuracy, half mixed with cross-entropy, after 50 steps of cross-entropy;
 - class sums are forgotten (factor 0.9 or 0.98) and the weights averaged (decay 0.99).
+
+The baselines are recipes as well, so that a comparison differs in nothing else:
+
+- "cross_entropy" (ANN 0-1) and "class_weighted" (ANN-p), cut at 0;
+- "plug_in" (ANN-PG): cross-entropy, cut at the best threshold on held-out rows (spec 3.8);
+- "logit_adjusted" (Menon et al. 2021): cross-entropy, cut at the log-odds of the prior.  Adding them to the scores in
+  the training loss and cutting at 0 is the same but for the bias that training starts from: the output bias takes up
+  the difference;
+- "struct_ann" and "direct_loss": row drivers on the loss-augmented oracle (spec 3.6), the scores divided by the usual
+  batch size; direct loss after a quarter of cross-entropy, as it finds nothing worse than a trivial labeling;
+- "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, when the network is linear
+  (``hidden=()``): cumulative class sums at the old weights, last weights.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import choose
-from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Driver, Mix, WarmStart
+from aesara_nondecomp.drivers import (
+    DAME,
+    DENIM,
+    DUPLE,
+    ClassWeighted,
+    CrossEntropy,
+    DirectLoss,
+    Driver,
+    Mix,
+    StructANN,
+    WarmStart,
+)
 
-ALGORITHMS = ("auto", "duple", "duple_ns", "denim", "denim_ns", "dame", "dame_ns", "cross_entropy", "class_weighted")
+ALGORITHMS = (
+    "auto", "duple", "duple_ns", "denim", "denim_ns", "dame", "dame_ns",
+    "cross_entropy", "class_weighted", "plug_in", "logit_adjusted", "struct_ann", "direct_loss",
+    "spade", "nemsis", "amp",
+)  # fmt: skip
 PRESETS = ("default", "paper")
 
 
@@ -39,6 +68,8 @@ class Recipe(NamedTuple):
     learning_rate: float = 0.01
     averaging: float = 0.99
     """Decay of the running average of the weights; 0 keeps the last weights."""
+    threshold: float | None = 0.0
+    """Scores above it are positive; None for the best one on held-out rows."""
 
 
 class Problem(NamedTuple):
@@ -59,10 +90,10 @@ def recipe_for(measure, problem: Problem, algorithm: str = "auto", preset: str =
     problem : Problem
     algorithm : str
         One of `ALGORITHMS`. "auto" is the first driver that serves the measure (spec 2.7), in the variant that trains
-        it best; "_ns" variants steer the duals by counts. The last two do not depend on the measure.
+        it best; "_ns" variants steer the duals by counts. For the baselines see the top of this module.
     preset : {"default", "paper"}
         "paper" is the corrected listing and nothing else: sigmoid reward, cumulative class sums, exact duals at the
-        new weights, last weights; DAME on the head of a network pre-trained on cross-entropy.
+        new weights, last weights; DAME on the head of a network pre-trained on cross-entropy. Baselines have one form.
 
     Returns
     -------
@@ -77,10 +108,8 @@ def recipe_for(measure, problem: Problem, algorithm: str = "auto", preset: str =
     measure = measures.get(measure)
     choose("algorithm", algorithm, dict.fromkeys(ALGORITHMS))
     choose("preset", preset, dict.fromkeys(PRESETS))
-    if algorithm == "cross_entropy":
-        return Recipe((Phase(CrossEntropy(problem.prior)),))
-    if algorithm == "class_weighted":
-        return Recipe((Phase(ClassWeighted(problem.prior)),))
+    if algorithm in _BASELINES:
+        return _BASELINES[algorithm](measure, problem)
     if preset == "paper":
         return _paper(measure, problem, algorithm)
     return _default(measure, problem, algorithm)
@@ -140,6 +169,63 @@ def _after_cross_entropy(inner: Driver, problem: Problem, steps: int = 50) -> Dr
     return WarmStart(anchor, steps, Mix(inner, anchor))
 
 
+# -- baselines -------------------------------------------------------------------------------------------------------
+
+SCORE_SCALE = 1 / 512  # of the default batch size: beside the loss stands the mean score
+
+
+def _cross_entropy(measure, problem: Problem) -> Recipe:
+    return Recipe((Phase(CrossEntropy(problem.prior)),))
+
+
+def _class_weighted(measure, problem: Problem) -> Recipe:
+    return Recipe((Phase(ClassWeighted(problem.prior)),))
+
+
+def _plug_in(measure, problem: Problem) -> Recipe:
+    return _cross_entropy(measure, problem)._replace(threshold=None)
+
+
+def _logit_adjusted(measure, problem: Problem) -> Recipe:
+    log_odds = math.log(problem.prior / (1 - problem.prior))
+    return _cross_entropy(measure, problem)._replace(threshold=log_odds)
+
+
+def _struct_ann(measure, problem: Problem) -> Recipe:
+    return Recipe((Phase(StructANN(measure, score_scale=SCORE_SCALE)),))
+
+
+def _direct_loss(measure, problem: Problem) -> Recipe:
+    driver = DirectLoss(measure, epsilon=0.1, score_scale=SCORE_SCALE)
+    return Recipe((Phase(CrossEntropy(problem.prior), 0.25), Phase(driver, 0.75)), learning_rate=0.003)
+
+
+def _spade(measure, problem: Problem) -> Recipe:
+    return Recipe((Phase(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps)),), averaging=0.0)
+
+
+def _nemsis(measure, problem: Problem) -> Recipe:
+    return Recipe((Phase(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps)),), averaging=0.0)
+
+
+def _amp(measure, problem: Problem) -> Recipe:
+    driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, eps=problem.eps)
+    return Recipe((Phase(driver),), averaging=0.0)
+
+
+_BASELINES: dict[str, Callable[[Any, Problem], Recipe]] = {
+    "cross_entropy": _cross_entropy,
+    "class_weighted": _class_weighted,
+    "plug_in": _plug_in,
+    "logit_adjusted": _logit_adjusted,
+    "struct_ann": _struct_ann,
+    "direct_loss": _direct_loss,
+    "spade": _spade,
+    "nemsis": _nemsis,
+    "amp": _amp,
+}
+
+
 # -- the paper's listing ---------------------------------------------------------------------------------------------
 
 
@@ -160,8 +246,8 @@ def _kind_and_counts(measure, algorithm: str) -> tuple[str, bool | None]:
         kinds = measure.drivers()
         if not kinds:
             raise ValueError(
-                f"no driver trains {measure} directly. Train another measure and report this one, or tune a threshold "
-                f"for it. Trainable: {', '.join(m for m in measures.names() if measures.get(m).drivers())}."
+                f"no driver trains {measure} directly. {measure.hint or 'Train another measure and report this one.'} "
+                f"Trainable: {', '.join(m.name for m in measures.defaults() if m.drivers())}."
             )
         return kinds[0], None
     return algorithm.removesuffix("_ns"), algorithm.endswith("_ns")

@@ -11,8 +11,8 @@ import numpy as np
 from aesara_nondecomp._checks import choose, positive_number
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data import MiniBatches, both_classes
-from aesara_nondecomp.drivers import Driver
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.drivers import Driver, RewardWeights, RowDriver
+from aesara_nondecomp.rates import ClassSums, class_sums
 
 
 class Step(NamedTuple):
@@ -75,21 +75,38 @@ def train(
     """
     positive_number("learning_rate", learning_rate)
     normaliser = _NORMALISERS[check_normalise(normalise)]
-    functions.compile()
     step, samples, seconds = (after.step, after.samples, after.seconds) if after else (0, 0, 0.0)
     while True:
+        evaluation = driver.evaluate == "new" or driver.wants_round()
+        functions.compile(evaluation=evaluation, rows=isinstance(driver, RowDriver))
         begun = time.perf_counter()
         while driver.wants_round():
             driver.begin_round(_round_sums(functions, batches, round_data))
-        batch = next(batches)
         rate = learning_rate * schedule(step)
-        functions.steer(normaliser(driver.weights(), batch, batches.positive_share), rate)
-        sums, gradient_norm = functions.ascend(batch.X, batch.y)
-        driver.observe(sums if driver.evaluate == "old" else functions.class_sums(batch.X, batch.y))
+        if isinstance(driver, RowDriver):
+            batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
+        else:
+            batch, sums, gradient_norm = _class_step(functions, driver, batches, rate, normaliser)
         step += 1
         samples += batch.rows
         seconds += time.perf_counter() - begun
         yield Step(step, samples, seconds, rate, driver.duals(), sums, gradient_norm)
+
+
+def _class_step(functions, driver, batches, rate, normaliser):
+    batch = next(batches)
+    functions.steer(normaliser(driver.weights(), batch, batches.positive_share), rate)
+    sums, gradient_norm = functions.ascend(batch.X, batch.y)
+    driver.observe(sums if driver.evaluate == "old" else functions.class_sums(batch.X, batch.y))
+    return batch, sums, gradient_norm
+
+
+def _row_step(functions, driver: RowDriver, batches, rate):
+    batch = both_classes(batches)  # without one of them the loss is undefined
+    scores = functions.scores(batch.X)
+    functions.steer(RewardWeights(), rate)
+    gradient_norm = functions.ascend_rows(batch.X, driver.coefficients(scores, batch.y).astype(scores.dtype))
+    return batch, class_sums(scores, batch.y), gradient_norm
 
 
 def _round_sums(functions, batches, round_data) -> ClassSums:

@@ -1,6 +1,7 @@
 """Drivers: the algorithms, free of Aesara, for this package's loop or one of your own.
 
-Reading order: `base` (what a driver is), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`.
+Reading order: `base` (what a driver is), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`; the baselines
+that weight single rows are in `oracle` and `struct_ann`.
 """
 
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
@@ -9,6 +10,8 @@ from aesara_nondecomp.drivers.dame import DAME
 from aesara_nondecomp.drivers.denim import DENIM
 from aesara_nondecomp.drivers.duple import DUPLE
 from aesara_nondecomp.drivers.fixed_weights import ClassWeighted, CrossEntropy, FixedWeights
+from aesara_nondecomp.drivers.oracle import Labeling, Oracle
+from aesara_nondecomp.drivers.struct_ann import DirectLoss, RowDriver, StructANN
 
 __all__ = [
     "DAME",
@@ -16,9 +19,14 @@ __all__ = [
     "DUPLE",
     "ClassWeighted",
     "CrossEntropy",
+    "DirectLoss",
     "Driver",
     "FixedWeights",
+    "Labeling",
     "Mix",
+    "Oracle",
     "RewardWeights",
+    "RowDriver",
+    "StructANN",
     "WarmStart",
 ]

@@ -83,7 +83,7 @@ def served_measure(measure, driver: str) -> Any:
     return measure
 
 
-def check_driver_options(prior: float, reward: str, evaluate: str) -> None:
+def check_driver_options(prior: float, reward: str, evaluate: str, eps: float = 0.0) -> None:
     """Raise ValueError unless the options that the adaptive drivers share are in range."""
     require(
         isinstance(prior, (int, float)) and 0 < prior < 1,
@@ -94,4 +94,5 @@ def check_driver_options(prior: float, reward: str, evaluate: str) -> None:
         reward in ("sigmoid", "logistic"), "reward must be 'sigmoid' or 'logistic' (Mix takes half of each)", reward
     )
     require(evaluate in ("old", "new"), "evaluate must be 'old' or 'new'", evaluate)
+    require(0 <= eps < float("inf"), "eps must be a finite number of at least 0", eps)
 

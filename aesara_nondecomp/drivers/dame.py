@@ -62,7 +62,7 @@ class DAME(Driver):
         eps: float = 0.0,
     ):
         self.measure = served_measure(measure, "dame")
-        check_driver_options(prior, reward, evaluate)
+        check_driver_options(prior, reward, evaluate, eps)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.inner_steps = None if inner_steps is None else positive_int("inner_steps", inner_steps)
         self.round_rows = None if round_rows is None else positive_int("round_rows", round_rows)

@@ -59,7 +59,7 @@ class DENIM(Driver):
         eps: float = 0.0,
     ):
         self.measure = served_measure(measure, "denim")
-        check_driver_options(prior, reward, evaluate)
+        check_driver_options(prior, reward, evaluate, eps)
         if counts and eps <= 0:
             raise ValueError(
                 f"DENIM on counts needs eps > 0, got {eps}: a count prevalence can be 0 or 1. Use 1 / (2 n_train)."

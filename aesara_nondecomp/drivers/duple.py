@@ -64,11 +64,12 @@ class DUPLE(Driver):
         eps: float = 0.0,
     ):
         self.measure = served_measure(measure, "duple")
-        check_driver_options(prior, reward, evaluate)
+        check_driver_options(prior, reward, evaluate, eps)
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.dual, self.dual_rate = dual, positive_number("dual_rate", dual_rate)
-        require(dual == "exact" or self.measure.name == "min" or dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
+        moves_a_share = dual == "step" and self.measure.name != "min"
+        require(not moves_a_share or dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
         self.cap = None if cap is None else positive_number("cap", cap)
         self.evaluate = evaluate
         self.rates = RunningRates("count" if counts else "sigmoid", forgetting)
