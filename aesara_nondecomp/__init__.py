@@ -16,20 +16,24 @@ from aesara_nondecomp._setup import configure
 __version__ = "0.1.0"
 
 _HOMES = {
+    "MeasureClassifier": "estimators",
     "Model": "model",
     "Network": "networks",
     "Recipe": "recipes",
     "TrainFunctions": "compiled",
     "fit": "fitting",
     "linear": "networks",
+    "load_model": "model",
+    "measure_scorer": "estimators",
     "mlp": "networks",
     "recipe_for": "recipes",
     "symbolic_measure": "symbolic",
     "train": "training",
 }
 _MODULES = (
-    "compiled", "data", "drivers", "fitting", "measures", "metrics", "model", "networks", "ops", "optimisers", "rates",
-    "recipes", "schedules", "symbolic", "training",
+    "compiled", "data", "drivers", "estimators", "fitting", "history", "intervals", "measures", "metrics", "model",
+    "multiclass", "networks", "ops", "optimisers", "quantification", "rates", "recipes", "schedules", "symbolic",
+    "tabular", "training",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

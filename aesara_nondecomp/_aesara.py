@@ -5,8 +5,14 @@ Everything else says ``from aesara_nondecomp._aesara import aesara, at``.
 
 from __future__ import annotations
 
+import importlib
 import logging
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
 
 from aesara_nondecomp import _setup
 
@@ -29,13 +35,39 @@ def _disable_compilation(problem: str) -> None:
     )
 
 
+@contextmanager
+def _loaded_when_used(*names: str) -> Iterator[None]:
+    """Inside the block importing these modules gives a stand-in, which loads the module once something asks for it."""
+    stand_ins = {name: _stand_in(name) for name in names if name not in sys.modules}
+    sys.modules.update(stand_ins)
+    try:
+        yield
+    finally:
+        for name, stand_in in stand_ins.items():
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]
+
+
+def _stand_in(name: str) -> ModuleType:
+    module = ModuleType(name)
+
+    def load(attribute: str) -> Any:
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+        return getattr(importlib.import_module(name), attribute)
+
+    module.__getattr__ = load  # type: ignore[method-assign]
+    return module
+
+
 _setup.configure()
 logging.getLogger("aesara.tensor.blas").addFilter(_is_news)
 _problem = _setup.compiler_problem()
 if _problem is not None:
     _disable_compilation(_problem)
 
-with warnings.catch_warnings():
+# Aesara imports all of SciPy's statistics, a third of its own import time, and uses them where no training step comes.
+with warnings.catch_warnings(), _loaded_when_used("scipy.special", "scipy.stats"):
     # Import-time deprecations inside Aesara and what it imports: nothing a user of this package can act upon.
     warnings.simplefilter("ignore")
     import aesara
@@ -47,4 +79,26 @@ with warnings.catch_warnings():
     from aesara.scalar import int32
     from aesara.tensor.blas_headers import blas_header_text
 
-__all__ = ["Apply", "COp", "DisconnectedType", "ParamsType", "aesara", "at", "blas_header_text", "int32"]
+
+def jax_mode():
+    """Aesara's mode that compiles through JAX, and its table of translations, Op type by Op type.
+
+    JAX is imported here and not before.
+
+    Raises
+    ------
+    ImportError
+        If JAX is missing.
+    """
+    try:
+        import jax
+    except ImportError:
+        raise ImportError("backend='jax' needs JAX: pip install 'aesara-nondecomp[jax]'") from None
+    from aesara.link.jax.dispatch import jax_funcify
+
+    # Aesara's own module switches this off where floatX is float32; class sums and dual weights are float64.
+    jax.config.update("jax_enable_x64", True)
+    return aesara.compile.mode.get_mode("JAX"), jax_funcify
+
+
+__all__ = ["Apply", "COp", "DisconnectedType", "ParamsType", "aesara", "at", "blas_header_text", "int32", "jax_mode"]

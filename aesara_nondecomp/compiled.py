@@ -1,8 +1,10 @@
-"""The compiled step and its companions: the only caller of ``aesara.function``."""
+"""The compiled step and its companions."""
 
 from __future__ import annotations
 
 import json
+import math
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,13 +14,16 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp import optimisers
-from aesara_nondecomp._aesara import aesara, at
-from aesara_nondecomp._checks import positive_number, require
+from aesara_nondecomp._aesara import aesara, at, jax_mode
+from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp.compiling import BACKENDS
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import FusedUpdate, reward_sums
+from aesara_nondecomp.ops import FusedUpdate, RowUpdate, reward_sums
+from aesara_nondecomp.ops.row_update import caught_up
 from aesara_nondecomp.rates import ClassSums
 
 SCORING_ROWS = 4096  # rows scored at a time: large enough for BLAS, small enough to stay in cache
+SCORING_TEXTS = 256  # the same for token ids, as each token of a row has states and gates of its own
 
 
 class TrainFunctions:
@@ -31,23 +36,37 @@ class TrainFunctions:
     ----------
     network : Network
     optimiser : str or optimisers.Optimiser. "sgd", "momentum", "nesterov", "adam", "adamw", or an instance.
+    backend : {"c", "jax"}
+        Compile through C++, or through JAX (extra ``jax``): for a GPU, or where there is no compiler. JAX then computes
+        in 64 bits where it is asked to, in the whole process (its ``jax_enable_x64``).
 
     Raises
     ------
     ValueError
-        If the optimiser is unknown.
+        If optimiser or backend are unknown; on the first use of a function, if JAX has no translation for an Op of a
+        network of your own.
+    ImportError
+        If JAX is asked for and missing.
     """
 
-    def __init__(self, network: Network, optimiser: str | optimisers.Optimiser = "adam"):
-        self.network, self.optimiser = network, optimisers.get(optimiser)
+    def __init__(self, network: Network, optimiser: str | optimisers.Optimiser = "adam", backend: str = "c"):
+        self.network, self.optimiser, self.backend = network, optimisers.get(optimiser), backend
+        self._function = choose("backend", backend, BACKENDS)
+        if backend == "jax":
+            jax_mode()  # that it is missing is to be known at once
+            require(not network.streams, "backend='jax' has no dropout: leave it out, or use backend='c'", network)
+        self.lock = threading.RLock()  # to be held by whoever trains, where threads share the functions
         self._weights = _shared("reward_weights", np.zeros(4))
         self._temperature = _shared("temperature", 1.0)
         self._learning_rate = _shared("learning_rate", 0.01)
         self._averaging = _shared("averaging", 0.0)
         self._t = _shared("t", 0.0)
         self._decay = _shared("decay", np.zeros(len(network.parameters)))
+        self._steered = [v.get_value(borrow=True) for v in (self._weights, self._learning_rate)]
         self._slots = [_like(p, slot) for slot in self.optimiser.slots for p in network.parameters]
         self._averages = [_like(p, "average") for p in network.parameters]
+        # Of each row of an embedding table, the step that last moved it.
+        self._touched = [_shared("touched", np.zeros(len(k.table.get_value(borrow=True)))) for k in network.lookups]
         self._y = at.vector("y", dtype=network.dtype)
         self.restart()
 
@@ -66,8 +85,53 @@ class TrainFunctions:
         sums : ClassSums, at the weights before the step.
         gradient_norm : float. Euclidean norm of the objective's gradient (weight decay aside).
         """
-        sums, norm = self._ascend(X, y)
-        return ClassSums(*sums.tolist()), float(norm)
+        sums, *norms = self._ascend(X, y)
+        return ClassSums(*sums.tolist()), math.hypot(*norms)
+
+    def ascend_rows(self, X: np.ndarray, coefficients: np.ndarray) -> float:
+        """Move the parameters one ascent step on the sum of the rows' scores, each times its coefficient.
+
+        The second step there is, compiled when first used: for drivers that weight rows, not classes.
+
+        Parameters
+        ----------
+        X : array, shape (b, ...), of the type of the network's input.
+        coefficients : array, shape (b,), of the network's dtype; 0 for padding.
+
+        Returns
+        -------
+        float. Euclidean norm of the sum's gradient (weight decay aside).
+        """
+        return math.hypot(*self._ascend_rows(X, coefficients))
+
+    # -- the same step in two halves, for whoever adds up gradients of several processes in between ---------------
+
+    def gradients(self, X: np.ndarray, y: np.ndarray) -> tuple[ClassSums, list[np.ndarray]]:
+        """Class sums of a mini-batch, and the gradient of the weighted objective, without moving anything.
+
+        Returns
+        -------
+        sums : ClassSums
+        gradients : list of arrays
+            One per parameter, in the order and shapes that `apply` takes: those that move as a whole, then, for each
+            embedding table, the rows (T b, d) looked up by the batch.
+        """
+        sums, *gradients = self._gradients(X, y)
+        return ClassSums(*sums.tolist()), gradients
+
+    def row_gradients(self, X: np.ndarray, coefficients: np.ndarray) -> list[np.ndarray]:
+        """The gradients that `ascend_rows` follows, as `gradients` gives them."""
+        return self._row_gradients(X, coefficients)
+
+    def apply(self, gradients: Sequence[np.ndarray], ids: Sequence[np.ndarray] = ()) -> float:
+        """Move the parameters one ascent step along given gradients; returns their Euclidean norm.
+
+        Parameters
+        ----------
+        gradients : sequence of arrays, as from `gradients`.
+        ids : sequence of int32 arrays (b, T), one per embedding table: the rows that its gradients (T b, d) belong to.
+        """
+        return math.hypot(*self._apply(*gradients, *ids))
 
     def steer(self, weights: Sequence[float], learning_rate: float) -> None:
         """Set the four reward weights and the learning rate of the following steps.
@@ -79,8 +143,9 @@ class TrainFunctions:
             in the batches (spec 1.3: by the prior, when batches are drawn at random).
         learning_rate : float
         """
-        self._weights.set_value(np.array(weights, dtype="float64"), borrow=True)
-        self._learning_rate.set_value(np.array(learning_rate, dtype="float64"), borrow=True)
+        # In place: four times as fast as `set_value`, which counts beside a step of 20 microseconds.
+        self._steered[0][:] = weights
+        self._steered[1][()] = learning_rate
 
     def configure(self, *, l2: float = 0.0, averaging: float = 0.0, temperature: float = 1.0) -> None:
         """Set what stays fixed during one training run.
@@ -100,8 +165,8 @@ class TrainFunctions:
         """
         require(0 <= l2 < float("inf"), "l2 must be a finite number of at least 0", l2)
         require(0 <= averaging < 1, "averaging must lie in [0, 1)", averaging)
-        decayed = set(self.network.decayed)
-        self._decay.set_value(np.array([l2 if p in decayed else 0.0 for p in self.network.parameters]))
+        decayed, parameters = set(self.network.decayed), self.network.parameters
+        self._decay.set_value(np.array([l2 if parameters[k] in decayed else 0.0 for k in self._order()]))
         self._averaging.set_value(np.asarray(averaging, dtype="float64"))
         self._temperature.set_value(np.asarray(positive_number("temperature", temperature)))
 
@@ -109,7 +174,7 @@ class TrainFunctions:
 
     def class_sums(self, X: np.ndarray, y: np.ndarray) -> ClassSums:
         """Class sums of any number of rows at the current weights, without a step."""
-        parts = (self._class_sums(_dense(X[rows]), y[rows]) for rows in _chunks(len(y)))
+        parts = (self._class_sums(_dense(X[rows]), y[rows]) for rows in self._chunks(len(y)))
         return ClassSums(*sum(parts, np.zeros(len(ClassSums._fields))).tolist())
 
     def scores(self, X) -> np.ndarray:
@@ -120,15 +185,31 @@ class TrainFunctions:
         """Output (n, k) of the lower part of the network, for `Network.head_network`."""
         return self._by_chunks(self._features, X)
 
+    def extra(self, name: str, X) -> np.ndarray:
+        """One of `Network.extras` for any number of rows, such as "attention_weights" (n, T).
+
+        Raises
+        ------
+        ValueError
+            If the network has no such extra; the nearest is suggested.
+        """
+        choose("extra", name, self.network.extras)
+        return self._by_chunks(self._extras[name], X)
+
     # -- weights -------------------------------------------------------------------------------------------------
 
     def parameters(self) -> list[np.ndarray]:
         """Copies of the current parameters."""
-        return [p.get_value() for p in self.network.parameters]
+        return [_value(p) for p in self.network.parameters]
 
     def averaged_parameters(self) -> list[np.ndarray]:
         """Copies of the running average of the parameters (see `configure`)."""
-        return [p.get_value() for p in self._averages]
+        averages = {p: _value(average) for p, average in zip(self.network.parameters, self._averages)}
+        t, decay = float(self._t.get_value()), float(self._averaging.get_value())
+        for lookup, touched in zip(self.network.lookups, self._touched):
+            table = _value(lookup.table)
+            averages[lookup.table] = caught_up(averages[lookup.table], table, _value(touched), t, decay)
+        return list(averages.values())
 
     def load(self, parameters: Sequence[np.ndarray]) -> None:
         """Put other values in the parameters, of the same shapes.
@@ -147,12 +228,13 @@ class TrainFunctions:
     @contextmanager
     def using(self, parameters: Sequence[np.ndarray]) -> Iterator[None]:
         """Evaluate with other parameters inside a ``with`` block, then put the present ones back."""
-        present = self.parameters()
-        self.load(parameters)
-        try:
-            yield
-        finally:
-            self.load(present)
+        with self.lock:
+            present = self.parameters()
+            self.load(parameters)
+            try:
+                yield
+            finally:
+                self.load(present)
 
     def initialise(self, seed=None, parameters: Sequence[np.ndarray] | None = None) -> None:
         """Begin anew: parameters drawn from `seed`, or the given ones, and no memory of earlier steps."""
@@ -164,17 +246,17 @@ class TrainFunctions:
     def restart(self) -> None:
         """Forget the optimiser's moments, the step count and the averages; keep the parameters."""
         self._t.set_value(np.asarray(0.0))
-        for slot in self._slots:
-            slot.set_value(np.zeros_like(slot.get_value(borrow=True)))
+        for slot in (*self._slots, *self._touched):
+            slot.set_value(np.zeros(slot.get_value(borrow=True).shape, slot.dtype))
         for average, p in zip(self._averages, self.network.parameters):
-            average.set_value(p.get_value())
+            average.set_value(_value(p), borrow=True)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the next step depends on, apart from what `steer` and `configure` set.
 
         Parameters, slots, averages, step count, and the random streams (as JSON text in arrays of shape ()).
         """
-        arrays = {name: variable.get_value() for name, variable in self._state_variables().items()}
+        arrays = {name: _value(variable) for name, variable in self._state_variables().items()}
         generators = (generator.get_value(borrow=True) for generator in self.network.generators)
         texts = {f"generator.{k}": np.array(json.dumps(g.bit_generator.state)) for k, g in enumerate(generators)}
         return {**arrays, **texts}
@@ -202,76 +284,161 @@ class TrainFunctions:
             shared.set_value(generator, borrow=True)
 
     def _state_variables(self) -> dict[str, Any]:
-        groups = {"parameters": self.network.parameters, "slots": self._slots, "averages": self._averages}
+        groups = {
+            "parameters": self.network.parameters,
+            "slots": self._slots,
+            "averages": self._averages,
+            "touched": self._touched,
+        }
         named = {f"{group}.{k}": v for group, members in groups.items() for k, v in enumerate(members)}
         return {**named, "t": self._t}
 
     # -- compilation ---------------------------------------------------------------------------------------------
 
-    def compile(self) -> None:
-        """Compile the step now, where it has not been (for a clock that should not count it)."""
+    def compile(self, *, evaluation: bool = False, rows: bool = False) -> None:
+        """Compile the step now, where it has not been, for a clock that should not count it.
+
+        With `evaluation` also `class_sums`; with `rows` what a row driver needs instead: `ascend_rows` and `scores`.
+        """
+        if rows:
+            self._ascend_rows, self._scores  # noqa: B018
+            return
         self._ascend  # noqa: B018
+        if evaluation:
+            self._class_sums  # noqa: B018
 
     @cached_property
     def head(self) -> TrainFunctions:
         """The same for the head alone, with features as input and the same shared parameters."""
-        return TrainFunctions(self.network.head_network(), self.optimiser)
+        return TrainFunctions(self.network.head_network(), self.optimiser, self.backend)
 
     @cached_property
     def _ascend(self):
         network = self.network
         objective, sums = reward_sums(network.training_scores, self._y, self._weights, self._temperature)
-        gradients = aesara.grad(objective, network.parameters)
-        moved = [self._t, *network.parameters, *self._slots, *self._averages]
-        update = FusedUpdate(self.optimiser, len(network.parameters))
+        norms, moves = self._moves(self._gradients_of(objective), [lookup.ids for lookup in network.lookups])
+        return self._function([network.inputs, self._y], [sums, *norms], "ascend", updates=moves)
+
+    @cached_property
+    def _ascend_rows(self):
+        objective, coefficients = self._row_objective()
+        norms, moves = self._moves(self._gradients_of(objective), [lookup.ids for lookup in self.network.lookups])
+        return self._function([self.network.inputs, coefficients], norms, "ascend_rows", updates=moves)
+
+    @cached_property
+    def _gradients(self):
+        network = self.network
+        objective, sums = reward_sums(network.training_scores, self._y, self._weights, self._temperature)
+        return self._function([network.inputs, self._y], [sums, *self._gradients_of(objective)], "gradients")
+
+    @cached_property
+    def _row_gradients(self):
+        objective, coefficients = self._row_objective()
+        return self._function([self.network.inputs, coefficients], self._gradients_of(objective), "row_gradients")
+
+    @cached_property
+    def _apply(self):
+        parameters, lookups = self.network.parameters, self.network.lookups
+        gradients = [parameters[k].type() for k in self._order()]
+        ids = [lookup.ids.type() for lookup in lookups]
+        norms, moves = self._moves(gradients, ids)
+        return self._function([*gradients, *ids], norms, "apply", updates=moves)
+
+    def _row_objective(self):
+        """Sum of the scores, each times its coefficient; and the vector of coefficients."""
+        scores, coefficients = self.network.training_scores, at.vector("coefficients", dtype=self.network.dtype)
+        column = scores if scores.ndim == 1 else scores[:, 0]
+        return (coefficients * column).sum(), coefficients
+
+    def _order(self) -> list[int]:
+        """Positions of the parameters: those that move as a whole, then the tables, in the order of the lookups."""
+        parameters, tables = self.network.parameters, [lookup.table for lookup in self.network.lookups]
+        whole = [k for k, p in enumerate(parameters) if p not in tables]
+        return whole + [parameters.index(table) for table in tables]
+
+    def _gradients_of(self, objective):
+        """Gradients in the order of `_order`: of parameters as a whole, of the looked-up rows of tables."""
+        lookups = self.network.lookups
+        whole = self._order()[: len(self.network.parameters) - len(lookups)]
+        roots = [*(self.network.parameters[k] for k in whole), *(lookup.rows for lookup in lookups)]
+        return aesara.grad(objective, roots)
+
+    def _moves(self, gradients, ids):
+        """The norms of the gradient's parts, and the updates of one ascent step along it."""
+        order = self._order()
+        n_whole = len(order) - len(self.network.lookups)
+        norms, moves = self._whole_moves(order[:n_whole], gradients[:n_whole])
+        moves = moves or [(self._t, self._t + 1.0)]  # a network of tables alone
+        for position, own_ids in enumerate(ids):
+            k = n_whole + position
+            norm, more = self._row_moves(position, order[k], gradients[k], own_ids, decay_at=k)
+            norms.append(norm)
+            moves += more
+        return norms, moves
+
+    def _whole_moves(self, whole: Sequence[int], gradients):
+        norms: list[Any] = []
+        moves: list[Any] = []
+        for decay_at, (k, gradient) in enumerate(zip(whole, gradients)):
+            own = self.network.parameters[k], *self._slots_of(k), self._averages[k]
+            update = FusedUpdate(self.optimiser, decay_at)
+            t, *new, norm = update(
+                self._learning_rate, self._averaging, self._t, self._decay, own[0], gradient, *own[1:]
+            )
+            moves += [*([] if moves else [(self._t, t)]), *zip(own, new)]
+            norms.append(norm)
+        return norms, moves
+
+    def _row_moves(self, position: int, k: int, gradient, ids, decay_at: int):
+        moved = [self.network.parameters[k], self._averages[k], self._touched[position]]
+        moved += self._slots_of(k)
+        update = RowUpdate(self.optimiser, decay_at)
         *new, norm = update(
-            self._learning_rate, self._averaging, self._t, self._decay,
-            *network.parameters, *gradients, *self._slots, *self._averages,
+            self._learning_rate, self._averaging, self._t, self._decay, ids, gradient, *moved
         )  # fmt: skip
-        return _function([network.inputs, self._y], [sums, norm], "ascend", updates=list(zip(moved, new)))
+        return norm, list(zip(moved, new))
+
+    def _slots_of(self, k: int) -> list[Any]:
+        return self._slots[k :: len(self.network.parameters)]
 
     @cached_property
     def _class_sums(self):
         sums = reward_sums(self.network.scores, self._y, self._weights, self._temperature)[1]
-        return _function([self.network.inputs, self._y], sums, "class_sums")
+        return self._function([self.network.inputs, self._y], sums, "class_sums")
 
     @cached_property
     def _scores(self):
-        return _function([self.network.inputs], self.network.scores, "scores")
+        return self._function([self.network.inputs], self.network.scores, "scores")
 
     @cached_property
     def _features(self):
         require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
-        return _function([self.network.inputs], self.network.features, "features")
+        return self._function([self.network.inputs], self.network.features, "features")
+
+    @cached_property
+    def _extras(self):
+        inputs = [self.network.inputs]
+        return {name: self._function(inputs, variable, name) for name, variable in self.network.extras.items()}
 
     def _by_chunks(self, function, X) -> np.ndarray:
-        parts = [function(_dense(X[rows])) for rows in _chunks(X.shape[0])]
-        return np.concatenate(parts) if len(parts) != 1 else parts[0]
+        first, *others = self._chunks(X.shape[0])
+        part = np.asarray(function(_dense(X[first])))
+        if not others:
+            return part
+        whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)
+        whole[first] = part
+        for rows in others:
+            whole[rows] = function(_dense(X[rows]))
+        return whole
+
+    def _chunks(self, n: int) -> list[slice]:
+        size = SCORING_TEXTS if self.network.takes_tokens else SCORING_ROWS
+        return [slice(start, start + size) for start in range(0, max(n, 1), size)]
 
 
-def symbolic_values(build, n_inputs: int):
-    """Compile a function of float64 scalars, for use off the training path, without C code.
-
-    Parameters
-    ----------
-    build : callable (n_inputs symbolic float64 scalars -> list of symbolic scalars)
-    n_inputs : int
-
-    Returns
-    -------
-    callable (n_inputs floats -> list of arrays)
-    """
-    inputs = [at.scalar(dtype="float64") for _ in range(n_inputs)]
-    # No rewrites and no C: one evaluation is a few scalar operations, and the derivative must be the literal one.
-    mode = aesara.compile.mode.Mode(linker="py", optimizer=None)
-    return aesara.function(inputs, build(*inputs), mode=mode, on_unused_input="ignore")
-
-
-def _function(inputs, outputs, name, updates=()):
-    # FusedUpdate works in place from the start, so no rewrite has to find that out (`accept_inplace`).
-    compiled = aesara.function(inputs, outputs, updates=updates, name=name, accept_inplace=True)
-    compiled.trust_input = True  # arrays are checked once, where they enter the package
-    return compiled
+def _value(shared) -> np.ndarray:
+    """A copy of a shared array, wherever it lies."""
+    return np.array(shared.get_value(borrow=True))
 
 
 def _shared(name: str, value):
@@ -284,7 +451,3 @@ def _like(parameter, name: str):
 
 def _dense(rows):
     return rows.toarray() if scipy.sparse.issparse(rows) else rows
-
-
-def _chunks(n: int) -> list[slice]:
-    return [slice(start, start + SCORING_ROWS) for start in range(0, max(n, 1), SCORING_ROWS)]

@@ -1,4 +1,4 @@
-"""A trained model: predicts, scores, and moves its threshold."""
+"""A trained model: predicts, scores, moves its threshold, and goes to disk and back."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures, metrics
+from aesara_nondecomp import measures, metrics, networks
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.data import Standardiser, check_features, check_lengths, decode, encode_as
+from aesara_nondecomp.data import (
+    Standardiser,
+    Vocabulary,
+    check_lengths,
+    check_tokens,
+    decode,
+    encode_as,
+    feature_rows,
+    scale_rows,
+)
+from aesara_nondecomp.persistence import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.training import Step
+from aesara_nondecomp.validation import Evaluation
 
 
 @dataclass
@@ -22,32 +34,72 @@ class Model:
     measure : measures.Measure. What it was trained for.
     classes : tuple (negative, positive), in the coding of the training labels.
     prior : float. Share of positives trained for.
-    threshold : float. A row is predicted positive iff its score exceeds it; 0 after training.
-    history : list of Step
+    threshold : float. A row is predicted positive iff its score exceeds it; 0 but for the algorithms "plug_in" and
+        "logit_adjusted".
+    history : list of Step. Empty after `load_model`, as are `evaluations`.
+    evaluations : list of Evaluation. On the validation rows, if there were any.
+    best_step : int or None. The step whose weights these are, by validation.
+    feature_names : list of str or None
+    extra : dict
+        Whatever else belongs to the model and JSON can hold, such as how its features are made from a table.
     """
 
-    functions: TrainFunctions
-    parameters: list[np.ndarray]
+    functions: TrainFunctions = field(repr=False)
+    parameters: list[np.ndarray] = field(repr=False)
     measure: measures.Measure
     classes: tuple[Any, Any]
     prior: float
-    scaling: Standardiser | None = None
+    scaling: Standardiser | None = field(default=None, repr=False)
     threshold: float = 0.0
     history: list[Step] = field(default_factory=list, repr=False)
+    evaluations: list[Evaluation] = field(default_factory=list, repr=False)
+    best_step: int | None = None
+    feature_names: list[str] | None = None
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def network_description(self) -> dict[str, Any]:
+        """What `networks.build` makes the network from; empty for a network of your own graph."""
+        return self.functions.network.description
 
     def decision_function(self, X) -> np.ndarray:
-        """Scores (n,); a row above `threshold` is predicted positive.
+        """Scores (n,); a row above `threshold` is predicted positive. Memory maps are read chunk by chunk.
 
         Raises
         ------
         ValueError
-            If X is not a finite matrix with the columns of the training data.
+            If X is not a finite matrix with the columns of the training data, or, for text, no list of str.
         """
-        network = self.functions.network
-        X = check_features(X, columns=network.n_columns, dtype=network.dtype)
-        X = self.scaling.transform(X) if self.scaling else X
+        X = self._rows(X)
         with self.functions.using(self.parameters):
             return self.functions.scores(X)
+
+    def read_out(self, name: str, X) -> np.ndarray:
+        """One of the network's extras for each row, such as "attention_weights" (n, T) of `networks.attention`.
+
+        Raises
+        ------
+        ValueError
+            If the network has no such extra, or X is unusable.
+        """
+        X = self._rows(X)
+        with self.functions.using(self.parameters):
+            return self.functions.extra(name, X)
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """Of the training texts; None for a model of numbers."""
+        return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
+
+    def _rows(self, X):
+        """Rows as the network takes them."""
+        network = self.functions.network
+        if not network.takes_tokens:
+            X = feature_rows(X, columns=network.n_columns, dtype=network.dtype)
+            return scale_rows(X, self.scaling, lazily=True)
+        if self.vocabulary is not None and np.ndim(X) < 2:
+            return self.vocabulary.transform(X)
+        return check_tokens(X, network.n_words)
 
     def predict(self, X) -> np.ndarray:
         """Labels (n,), in the coding of the training labels."""
@@ -77,3 +129,96 @@ class Model:
         measure = self.measure if measure is None else measures.get(measure)
         self.threshold, _ = metrics.best_threshold(measure, self.decision_function(X), signs)
         return self
+
+    def save(self, path) -> None:
+        """Write the model to one .npz file, whole or not at all: arrays and a JSON header, no pickle.
+
+        `history` and `evaluations` are not kept.
+
+        Parameters
+        ----------
+        path : str or Path. Taken as it is; an existing file is replaced.
+
+        Raises
+        ------
+        ValueError
+            If the network has no description, or the labels are not booleans, numbers or text.
+        """
+        write_archive(path, "model", *to_archive(self))
+
+
+def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
+    """Read a model that `Model.save` wrote; nothing is compiled before its first use.
+
+    Parameters
+    ----------
+    path : str or Path
+    dtype : {"float32", "float64"}, optional. Default: as it was saved.
+    measure : measures.Measure, optional. Needed for a measure of your own, of which the file keeps the name only.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is truncated, altered, foreign or of a newer version, or needs a `measure`.
+    """
+    return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
+
+
+def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
+    if not model.network_description:
+        raise ValueError(
+            "this model cannot be saved: its network is a graph of your own, which has no description to build it "
+            "from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can "
+            "be saved; or keep `parameters` yourself."
+        )
+    header = {
+        "measure": describe_measure(model.measure),
+        "prior": model.prior,
+        "classes": [_plain_label(label) for label in model.classes],
+        "threshold": model.threshold,
+        "feature_names": model.feature_names,
+        "network": model.network_description,
+        "dtype": model.functions.network.dtype,
+        "best_step": model.best_step,
+        "clip": model.scaling.clip if model.scaling else None,
+        "extra": model.extra,
+    }
+    arrays = {f"parameters.{k}": value for k, value in enumerate(model.parameters)}
+    if model.scaling:
+        arrays.update(mean=model.scaling.mean_, scale=model.scaling.scale_)
+    return header, arrays
+
+
+def from_archive(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], *, dtype: str | None = None, measure=None
+) -> Model:
+    """The model that `to_archive` took apart; see `load_model`."""
+    network = networks.build(header["network"], dtype=dtype)
+    parameters = [arrays[f"parameters.{k}"].astype(network.dtype) for k in range(len(network.parameters))]
+    scaling = Standardiser(arrays["mean"], arrays["scale"], header["clip"]) if header["clip"] is not None else None
+    return Model(
+        TrainFunctions(network),
+        parameters,
+        restore_measure(header["measure"], measure),
+        tuple(header["classes"]),
+        header["prior"],
+        scaling,
+        header["threshold"],
+        best_step=header["best_step"],
+        feature_names=header["feature_names"],
+        extra=header["extra"],
+    )
+
+
+def _plain_label(label: Any) -> Any:
+    label = label.item() if isinstance(label, np.generic) else label
+    saved = isinstance(label, (bool, int, float, str))
+    require(saved, "only labels that are booleans, numbers or text can be saved", label)
+    return label

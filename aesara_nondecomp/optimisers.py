@@ -17,8 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from aesara_nondecomp._checks import choose, require
 
 
@@ -106,7 +104,7 @@ class Adam(Optimiser):
     def _moved(self, p, g, slots, learning_rate, t):
         mean = self.beta1 * slots[0] + (1 - self.beta1) * g
         square = self.beta2 * slots[1] + (1 - self.beta2) * g * g
-        root = np.sqrt(square / (1 - self.beta2**t))
+        root = (square / (1 - self.beta2**t)) ** 0.5  # not NumPy's sqrt: JAX traces this too
         return p + learning_rate / (1 - self.beta1**t) * mean / (root + self.epsilon), (mean, square)
 
     def c_constants(self) -> str:

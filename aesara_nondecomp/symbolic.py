@@ -9,7 +9,7 @@ import numpy as np
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._aesara import aesara
-from aesara_nondecomp.compiled import symbolic_values
+from aesara_nondecomp.compiling import symbolic_values
 
 _INWARDS = (0.0, 1e-6, 1e-3)
 

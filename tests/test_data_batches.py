@@ -114,6 +114,15 @@ def test_sample_weights_ride_on_y():
         np.testing.assert_allclose(batch.y[: batch.rows], SIGNS[rows] * weight[rows], rtol=1e-6)
 
 
+@pytest.mark.parametrize("sampler", ["natural", "stratified", "balanced", 0.3])
+def test_the_positive_share_is_that_of_the_weight_drawn(sampler):
+    weight = np.where(SIGNS > 0, 3.0, 1.0) * RNG.random(N)
+    batches = MiniBatches(X, SIGNS, 10, seed=0, sampler=sampler, sample_weight=weight)
+    drawn = np.concatenate([next(batches).y.copy() for _ in range(batches.steps_per_epoch * 200)]).astype(float)
+    assert batches.positive_share == pytest.approx(drawn[drawn > 0].sum() / np.abs(drawn).sum(), rel=0.01)
+    assert batches.positive_share != pytest.approx(MiniBatches(X, SIGNS, 10, 0, sampler).positive_share, rel=0.1)
+
+
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_equal_seeds_give_equal_batches_and_others_do_not(sampler):
     first, again, other = (copies(MiniBatches(X, SIGNS, 10, seed, sampler), 15) for seed in (4, 4, 5))
@@ -199,6 +208,8 @@ def test_a_batch_size_above_n_uses_the_whole_set_and_warns_once():
     ({"sample_weight": np.ones(3)}, "one weight per row"),
     ({"sample_weight": np.full(N, -1.0)}, "not negative"),
     ({"sample_weight": np.full(N, np.nan)}, "finite"),
+    ({"sample_weight": np.zeros(N)}, "above 0 for some rows of each class, got 0 for all positive rows"),
+    ({"sample_weight": SIGNS > 0}, "above 0 for some rows of each class, got 0 for all negative rows"),
     ({"signs": np.ones(N)}, "both classes present"),
     ({"signs": np.where(SIGNS > 0, 1, 0)}, r"in \{-1, \+1\}"),
     ({"signs": SIGNS[:-1]}, "same number of rows"),

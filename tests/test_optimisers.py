@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -25,34 +27,39 @@ def problem(dtype: str = "float64", scale: float = 1.0):
     return start, [[scale * rng.normal(size=shape).astype(dtype) for shape in SHAPES] for _ in range(STEPS)]
 
 
-def moving(rule, start, averaging: float = 0.0):
-    """The update's shared variables: t, parameters, slots and averages, as the Op lists them."""
-    zeros = [np.zeros_like(p) for _ in rule.slots for p in start]
-    return [np.array(0.0), *(p.copy() for p in start), *zeros, *(p.copy() for p in start)]
+def moving(rule, start):
+    """Of each parameter what its update moves: itself, its slots and its average, as the Op lists them."""
+    return [[p.copy(), *(np.zeros_like(p) for _ in rule.slots), p.copy()] for p in start]
 
 
 def run_in_c(rule, start, gradients, rates, averaging=0.0):
     """Parameters, averages and gradient norm after each step, by one compiled function."""
-    shared = [aesara.shared(value) for value in moving(rule, start)]
-    t, parameters, rest = shared[0], shared[1:3], shared[3:]
+    t, shared = aesara.shared(np.array(0.0)), [[aesara.shared(v) for v in own] for own in moving(rule, start)]
     rate, g = at.dscalar(), [at.TensorType(str(p.dtype), shape=(None,) * p.ndim)() for p in start]
-    *new, norm = FusedUpdate(rule, 2)(rate, np.array(averaging), t, np.array(DECAY), *parameters, *g, *rest)
-    updates = list(zip(shared, new))
-    step = aesara.function([rate, *g], norm, updates=updates, mode=IN_C, accept_inplace=True)
+    norms, updates = [], {}
+    for k, own in enumerate(shared):
+        new_t, *new, norm = FusedUpdate(rule, k)(rate, np.array(averaging), t, np.array(DECAY), own[0], g[k], *own[1:])
+        updates.update([(t, new_t), *zip(own, new)])
+        norms.append(norm)
+    step = aesara.function([rate, *g], norms, updates=updates, mode=IN_C, accept_inplace=True)
     assert all(hasattr(thunk, "cthunk") for thunk in step.vm.thunks)
     for one_rate, one_gradient in zip(rates, gradients):
-        norm = float(step(one_rate, *one_gradient))
-        yield [p.get_value() for p in parameters], [a.get_value() for a in shared[-2:]], norm
+        norm = math.hypot(*step(one_rate, *one_gradient))
+        yield [own[0].get_value() for own in shared], [own[-1].get_value() for own in shared], norm
 
 
 def run_in_numpy(rule, start, gradients, rates, averaging=0.0):
     """The same by the Op's NumPy implementation."""
-    values, op = moving(rule, start), FusedUpdate(rule, 2)
+    values, t = moving(rule, start), np.array(0.0)
     for one_rate, one_gradient in zip(rates, gradients):
-        storage = [[None] for _ in range(len(values) + 1)]
-        inputs = [np.array(one_rate), np.array(averaging), values[0], np.array(DECAY), *values[1:3]]
-        op.perform(None, [*inputs, *one_gradient, *values[3:]], storage)
-        yield [v.copy() for v in values[1:3]], [v.copy() for v in values[-2:]], float(storage[-1][0])
+        norms = []
+        for k, (own, g) in enumerate(zip(values, one_gradient)):
+            storage = [[None] for _ in range(len(own) + 2)]
+            scalars = [np.array(one_rate), np.array(averaging), t, np.array(DECAY)]
+            FusedUpdate(rule, k).perform(None, [*scalars, own[0], g, *own[1:]], storage)
+            norms.append(float(storage[-1][0]))
+        t = storage[0][0]
+        yield [own[0].copy() for own in values], [own[-1].copy() for own in values], math.hypot(*norms)
 
 
 # The textbook formulas, for one parameter, one rate and all gradients so far; `steps` yields the parameter.
@@ -172,27 +179,26 @@ def test_adams_first_step_has_the_size_of_the_learning_rate():
     np.testing.assert_allclose(first, 0.05 * np.sign(gradients[0][0]), rtol=1e-3)
 
 
-@pytest.mark.parametrize("wrong", ["gradient", "slot"])
+@pytest.mark.parametrize("wrong", ["gradient", "slot", "decay"])
 def test_arrays_of_other_sizes_are_refused_before_memory_is_touched(wrong):
     start, gradients = problem()
-    shared = [aesara.shared(value) for value in moving(Momentum(0.8), start)]
+    own = [aesara.shared(value) for value in moving(Momentum(0.8), start)[0]]
     if wrong == "slot":
-        shared[3].set_value(np.zeros((1, 1)))
-    g = [at.dmatrix(), at.dvector()]
-    *new, norm = FusedUpdate(Momentum(0.8), 2)(0.1, 0.0, shared[0], DECAY, *shared[1:3], *g, *shared[3:])
-    updates = list(zip(shared, new))
-    step = aesara.function(g, norm, updates=updates, mode=IN_C, accept_inplace=True)
-    given = gradients[0] if wrong == "slot" else [gradients[0][0][:2], gradients[0][1]]
-    with pytest.raises(ValueError, match="averages of their sizes"):
-        step(*given)
+        own[1].set_value(np.zeros((1, 1)))
+    g, update = at.dmatrix(), FusedUpdate(Momentum(0.8), len(DECAY) if wrong == "decay" else 0)
+    _, *new, norm = update(0.1, 0.0, 0.0, DECAY, own[0], g, *own[1:])
+    step = aesara.function([g], norm, updates=list(zip(own, new)), mode=IN_C, accept_inplace=True)
+    with pytest.raises(ValueError, match="an average of its size"):
+        step(gradients[0][0][:2] if wrong == "gradient" else gradients[0][0])
+    np.testing.assert_array_equal(own[0].get_value(), start[0])
 
 
 def test_an_update_of_mixed_types_or_too_few_arrays_is_refused():
     scalars = [at.dscalar(), at.dscalar(), at.dscalar(), at.dvector()]
     with pytest.raises(TypeError, match=r"share one dtype, got \['float32', 'float64'\]"):
-        FusedUpdate(SGD(), 1)(*scalars, at.dmatrix(), at.fmatrix(), at.dmatrix())
-    with pytest.raises(TypeError, match="of 1 parameters needs 8 inputs, got 7"):
-        FusedUpdate(Momentum(), 1)(*scalars, at.dmatrix(), at.dmatrix(), at.dmatrix())
+        FusedUpdate(SGD(), 0)(*scalars, at.dmatrix(), at.fmatrix(), at.dmatrix())
+    with pytest.raises(TypeError, match="needs 8 inputs, got 7"):
+        FusedUpdate(Momentum(), 0)(*scalars, at.dmatrix(), at.dmatrix(), at.dmatrix())
 
 
 def test_optimisers_are_found_by_name_or_kept():

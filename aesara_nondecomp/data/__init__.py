@@ -1,32 +1,50 @@
 """Labels, splits, mini-batches, file readers and data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `batches`, `loaders`, `datasets`.
+Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `batches`, `loaders`,
+`datasets`.
 """
 
-from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes
+from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
 from aesara_nondecomp.data.datasets import Dataset, load
+from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.labels import Labels, check_features, check_lengths, decode, encode_as, encode_labels
-from aesara_nondecomp.data.loaders import Table, read, read_csv, read_libsvm, read_npz
+from aesara_nondecomp.data.loaders import Table, read, read_csv, read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp.data.ppi import read_ppi
+from aesara_nondecomp.data.rows import DistantRows, LazyRows, feature_rows, scale_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_split
+from aesara_nondecomp.data.text import Vocabulary, is_text
+from aesara_nondecomp.data.tokens import check_tokens
 
 __all__ = [
     "Batch",
     "Dataset",
+    "DistantRows",
     "Labels",
+    "LazyRows",
     "MiniBatches",
     "Standardiser",
     "Table",
+    "Vocabulary",
     "both_classes",
     "check_features",
     "check_lengths",
+    "check_sample_weight",
+    "check_tokens",
     "decode",
     "encode_as",
     "encode_labels",
+    "feature_rows",
+    "is_text",
     "load",
     "read",
     "read_csv",
+    "read_csv_columns",
+    "read_kddcup08",
     "read_libsvm",
     "read_npz",
+    "scale_rows",
+    "select_rows",
+    "read_ppi",
     "stratified_split",
 ]

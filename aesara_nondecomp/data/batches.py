@@ -13,6 +13,8 @@ import scipy.sparse
 
 from aesara_nondecomp._checks import positive_int, suggestion
 from aesara_nondecomp.data.labels import check_lengths
+from aesara_nondecomp.data.rows import DistantRows, LazyRows
+from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
 BLOCK_BYTES = 8 * 2**20
 
@@ -22,8 +24,8 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    X : float array, shape (b, d)
-    y : float array of the same dtype, shape (b,)
+    X : float array, shape (b, d); or int32 array, shape (b, T), of token ids
+    y : float array (of the same dtype, but for token ids), shape (b,)
         Sign times sample weight: {-1, +1} without weights; 0 marks a padding row, whose row of
         `X` is zero too.
     rows : int
@@ -38,7 +40,8 @@ class Batch(NamedTuple):
 class MiniBatches:
     """An endless iterator over shuffled mini-batches.
 
-    Every batch has the same shape. With the natural sampler the last batch of an epoch holds
+    Every batch has the same shape, but for token ids, which are cut to the longest row of a batch and, with the natural
+    sampler, batched by length (see `tokens.LengthBuckets`). With the natural sampler the last batch of an epoch holds
     what is left, padded with zeros. The other samplers draw positives and negatives from two
     independent streams, each reshuffled when it is used up, and never pad.
 
@@ -47,8 +50,9 @@ class MiniBatches:
 
     Parameters
     ----------
-    X : floating array or CSR matrix, shape (n, d)
-        Memory maps are read block by block; of a CSR matrix only a block is made dense.
+    X : floating array, LazyRows, CSR matrix or DistantRows, shape (n, d)
+        Memory maps and `LazyRows` are read block by block; of a CSR matrix only a block is made dense. Or token ids:
+        an int32 array (n, T), padded with 0.
     signs : array, shape (n,), in {-1, +1}
     batch_size : int, at least 1
         Rows per batch b. Larger than n means the whole set in every batch, with a warning.
@@ -58,7 +62,8 @@ class MiniBatches:
         Shuffled epochs; or batches with the positives' share of the training set, a half, or
         the given share, rounded to whole rows and at least one row of each class.
     sample_weight : array, shape (n,), optional
-        Non-negative weights; a row of weight 0 counts as padding.
+        Non-negative weights, some positive in each class; a row of weight 0 counts as padding.
+    dtype : floating dtype, optional. Of the batches' `y`; default that of `X`, and float32 for token ids.
 
     Attributes
     ----------
@@ -68,7 +73,8 @@ class MiniBatches:
         Prior p for the natural sampler, the exact share k/b of positives for the others. The sum
         of the rewards of a batch's positives over `rows * positive_share` estimates P without
         bias, and likewise for N with `1 - positive_share`. (`rows` is below `batch_size` in the
-        last batch of a natural epoch only.)
+        last batch of a natural epoch only.) With sample weights, the positives' expected share of
+        a batch's weight.
     steps_per_epoch : int
         Batches that hold n rows, ceil(n / b).
 
@@ -88,20 +94,26 @@ class MiniBatches:
         seed: Any,
         sampler: str | float = "natural",
         sample_weight: np.ndarray | None = None,
+        dtype: Any = None,
     ) -> None:
-        signs = np.asarray(signs)
+        signs, rng = np.asarray(signs), np.random.default_rng(seed)
         _check_data(X, signs)
         self._X = X
-        self._y = _weighted_signs(signs, sample_weight, X.dtype)
+        self._tokens = X.dtype.kind == "i"
+        self._y = _weighted_signs(signs, sample_weight, dtype or ("float32" if self._tokens else X.dtype))
         self.batch_size = _usable_batch_size(batch_size, len(signs))
         self.steps_per_epoch = -(-len(signs) // self.batch_size)
         prior = float(np.mean(signs > 0))
         self._positives = _positives_per_batch(sampler, prior, self.batch_size)
-        self.positive_share = prior if self._positives is None else self._positives / self.batch_size
-        self._sampler = _make_sampler(signs, self.batch_size, self._positives, seed)
+        share = prior if self._positives is None else self._positives / self.batch_size
+        self.positive_share = share if sample_weight is None else _share_of_weight(signs, np.abs(self._y), share)
+        self._sampler: Any = _make_sampler(signs, self.batch_size, self._positives, rng)
+        if self._tokens and self._positives is None:
+            lengths = X.token_lengths() if isinstance(X, DistantRows) else token_lengths(X)
+            self._sampler = LengthBuckets(self._sampler, lengths, _child_seed(rng))
         # Allocated once and reused, so that the blocks never cost more than one of them.
         shape = (self._batches_per_block() * self.batch_size, X.shape[1])
-        self._buffer = np.empty(shape, dtype=X.dtype)
+        self._buffer: Any = None if isinstance(X, DistantRows) else np.empty(shape, dtype=X.dtype)
         self._block_y = self._y[:0]
         self._forget_block()
 
@@ -115,7 +127,10 @@ class MiniBatches:
         part = slice(start, start + self.batch_size)
         rows = int(self._rows[self._cursor])
         self._cursor += 1
-        return Batch(self._buffer[part], self._block_y[part], rows)
+        if isinstance(self._X, DistantRows):
+            return Batch(self._buffer, self._block_y[part], rows)
+        X = self._buffer[part]
+        return Batch(X[:, : used_width(X)] if self._tokens else X, self._block_y[part], rows)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue with the next batch, as JSON-able values."""
@@ -143,6 +158,8 @@ class MiniBatches:
                 "positives_per_batch": self._positives}
 
     def _batches_per_block(self) -> int:
+        if isinstance(self._X, DistantRows):
+            return 1
         batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
         return int(min(max(1, BLOCK_BYTES // batch_bytes), self.steps_per_epoch))
 
@@ -161,15 +178,20 @@ class MiniBatches:
         """Fill the buffer with the rows of `X` at `indices`, zeros at -1; return their `y`."""
         padding = indices < 0
         clipped = np.where(padding, 0, indices)
+        y = self._y[clipped]
+        y[padding] = 0
+        if isinstance(self._X, DistantRows):
+            self._buffer = self._X.batch(indices)
+            return y
         part = self._buffer[: len(indices)]
         if scipy.sparse.issparse(self._X):
             self._X[clipped].toarray(out=part)
+        elif isinstance(self._X, LazyRows):
+            part[:] = self._X[clipped]
         else:
             # Any other mode than "raise" lets NumPy write straight into `out`.
             np.take(self._X, clipped, axis=0, out=part, mode="clip")
         part[padding] = 0
-        y = self._y[clipped]
-        y[padding] = 0
         return y
 
 
@@ -324,8 +346,8 @@ def _usable_batch_size(batch_size: int, rows: int) -> int:
 
 
 def _check_data(X: Any, signs: np.ndarray) -> None:
-    if X.ndim != 2 or X.dtype.kind != "f":
-        raise ValueError(f"mini-batches need a 2-D floating array, got shape {X.shape} of {X.dtype}. "
+    if X.ndim != 2 or X.dtype.kind != "f" and X.dtype != np.int32:
+        raise ValueError(f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
                          "Pass X through check_features first.")
     check_lengths(X, signs)
     if not np.isin(signs, (-1, 1)).all() or not (signs > 0).any() or not (signs < 0).any():
@@ -333,14 +355,45 @@ def _check_data(X: Any, signs: np.ndarray) -> None:
                          f"{np.unique(signs)[:10]}. Pass y through encode_labels first.")
 
 
-def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
-    if sample_weight is None:
-        return signs.astype(dtype)
-    weight = np.asarray(sample_weight, dtype=dtype)
+def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
+    """Check sample weights against labels in {-1, +1}.
+
+    Parameters
+    ----------
+    sample_weight : array-like, shape (n,)
+    signs : array, shape (n,)
+
+    Returns
+    -------
+    float64 array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If they are not one finite number of at least 0 per row, some of them positive in each class.
+    """
+    weight = np.asarray(sample_weight, dtype="float64")
     if weight.shape != signs.shape:
         raise ValueError(f"sample_weight must hold one weight per row, shape {signs.shape}, "
                          f"got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample_weight must be finite and not negative, got a smallest value of "
                          f"{weight.min()} and a largest of {weight.max()}. Correct those rows, or drop them.")
-    return signs * weight
+    for sign, name in ((1, "positive"), (-1, "negative")):
+        if not (weight[signs == sign] > 0).any():
+            raise ValueError("sample_weight must be above 0 for some rows of each class, got 0 for all "
+                             f"{name} rows. Give some of them weight, or leave sample_weight out.")
+    return weight
+
+
+def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
+    if sample_weight is None:
+        return signs.astype(dtype)
+    return (signs * check_sample_weight(sample_weight, signs)).astype(dtype)
+
+
+def _share_of_weight(signs: np.ndarray, weight: np.ndarray, share: float) -> float:
+    """The positives' share of the weight of batches whose rows are positive with probability `share`."""
+    of_positives = share * np.mean(weight[signs > 0], dtype=np.float64)
+    of_negatives = (1.0 - share) * np.mean(weight[signs < 0], dtype=np.float64)
+    return float(of_positives / (of_positives + of_negatives))

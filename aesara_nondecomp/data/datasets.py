@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import choose
+from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.loaders import PathLike
+from aesara_nondecomp.data.ppi import column_means, fill_missing, read_ppi
 from aesara_nondecomp.data.splits import stratified_split
 
 SPLIT_SEED = 0
@@ -64,7 +66,10 @@ def load(name: str, data_dir: PathLike | None = None) -> Dataset:
         their copies; groups are copies), "covtype" (positive: class 5; 120,000 + 60,000 rows drawn at
         random, stratified), "kdd04" (30 % of the blocks; groups are blocks), "mammography" (30 %,
         stratified), "sentiment_sentences" (text; 20 %, stratified), "twitter" (text; SemEval-2016
-        train, dev and devtest parts against the test part).
+        train, dev and devtest parts against the test part), "twitter2017" (against that of
+        SemEval-2017), "kddcup08" and "ppi" (in their original
+        formats, see `read_kddcup08` and `read_ppi`, in folders of these names; 30 % of the patients,
+        and 30 % stratified).
     data_dir : path, optional
         The folder that holds one folder per data set.
 
@@ -83,7 +88,9 @@ def load(name: str, data_dir: PathLike | None = None) -> Dataset:
         "letter": _letter, "adult": _adult, "vader_tweets": _vader_tweets}
     external: dict[str, Callable[[Path], Dataset]] = {
         "ijcnn1": _ijcnn1, "cod-rna": _cod_rna, "covtype": _covtype, "kdd04": _kdd04,
-        "mammography": _mammography, "sentiment_sentences": _sentiment_sentences, "twitter": _twitter}
+        "mammography": _mammography, "sentiment_sentences": _sentiment_sentences, "twitter": _twitter,
+        "twitter2017": _twitter2017,
+        "kddcup08": _kddcup08, "ppi": _ppi}
     canonical = {"a9a": "adult", "codrna": "cod-rna"}.get(name, name)
     choose("data set", canonical, {**embedded, **external})
     if canonical in embedded:
@@ -158,6 +165,20 @@ def _kdd04(data_dir: Path) -> Dataset:
                         "KDD Cup 2004, protein homology task.")
 
 
+def _kddcup08(data_dir: Path) -> Dataset:
+    read = read_kddcup08(data_dir / "kddcup08")
+    return _group_split("kddcup08", *read, "Siemens Medical Solutions (2008). KDD Cup 2008, breast cancer.")
+
+
+def _ppi(data_dir: Path) -> Dataset:
+    X, y = read_ppi(data_dir / "ppi")
+    train, test = stratified_split(_signs(y), 0.3, SPLIT_SEED)
+    means = column_means(X[train])
+    return Dataset("ppi", fill_missing(X[train], means), y[train], fill_missing(X[test], means), y[test], None, None,
+                   "Qi, Y., Bar-Joseph, Z. and Klein-Seetharaman, J. (2006). Evaluation of different biological "
+                   "data and computational classification methods for use in protein interaction prediction.")
+
+
 def _mammography(data_dir: Path) -> Dataset:
     arrays = _arrays("mammography", data_dir / "standin_mammography" / "mammography.npz")
     X, y = arrays["X"], arrays["y"]
@@ -176,14 +197,22 @@ def _sentiment_sentences(data_dir: Path) -> Dataset:
 
 
 def _twitter(data_dir: Path) -> Dataset:
+    return _tweets("twitter", "semeval2016test_bd.tsv.xz", data_dir)
+
+
+def _twitter2017(data_dir: Path) -> Dataset:
+    return _tweets("twitter2017", "semeval2017test_bd.tsv.xz", data_dir)
+
+
+def _tweets(name: str, test_file: str, data_dir: Path) -> Dataset:
     folder = data_dir / "twitter_semeval2016_bd"
-    parts = [_labelled_texts("twitter", folder, f"semeval2016{part}_bd.tsv.xz")
+    parts = [_labelled_texts(name, folder, f"semeval2016{part}_bd.tsv.xz")
              for part in TWITTER_TRAIN_PARTS]
-    test_texts, y_test = _labelled_texts("twitter", folder, "semeval2016test_bd.tsv.xz")
-    return Dataset("twitter", [text for texts, _ in parts for text in texts],
+    test_texts, y_test = _labelled_texts(name, folder, test_file)
+    return Dataset(name, [text for texts, _ in parts for text in texts],
                    np.concatenate([y for _, y in parts]), test_texts, y_test, None, None,
                    "Nakov, P. et al. (2016). SemEval-2016 Task 4: Sentiment Analysis in Twitter, "
-                   "subtasks B and D.")
+                   "subtasks B and D; of 2017: Rosenthal, S. et al. (2017). SemEval-2017 Task 4.")
 
 
 def _text_split(name: str, texts: list[str], y: np.ndarray, source: str) -> Dataset:

@@ -131,20 +131,20 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
     return Table(X.toarray() if dense else X, _whole_numbers(np.asarray(labels)), None)
 
 
-def read_npz(path: PathLike, features: str = "X", labels: str = "y") -> Table:
+def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> Table:
     """Read arrays stored by `numpy.savez` or `numpy.savez_compressed`; pickles are refused.
 
     Parameters
     ----------
     path : path
     features, labels : str
-        Names of the arrays, shapes (n, d) and (n,). An array "feature_names", shape (d,), is
-        read too if there is one.
+        Names of the arrays, shapes (n, d) and (n,); labels=None reads no labels. An array
+        "feature_names", shape (d,), is read too if there is one.
 
     Returns
     -------
     Table
-        `X` and `y` as stored.
+        `X` and `y` as stored; `y` is empty without labels.
 
     Raises
     ------
@@ -154,7 +154,8 @@ def read_npz(path: PathLike, features: str = "X", labels: str = "y") -> Table:
         If there is no such file.
     """
     with _archive(path) as archive:
-        X, y = _member(archive, features, path), _member(archive, labels, path)
+        X = _member(archive, features, path)
+        y = np.empty(0) if labels is None else _member(archive, labels, path)
         names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
     return Table(X, y, None if names is None else _strings(names))
 
@@ -198,6 +199,43 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
     if not labels:
         raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
     return Table(np.asarray(values).reshape(len(labels), len(names)), _numbers_if_possible(labels), names)
+
+
+def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str]]:
+    """Read a table with a header row as text, column by column: numbers, categories and gaps as they stand.
+
+    Parameters
+    ----------
+    path : path
+        Plain text or .gz, .bz2, .xz.
+    delimiter : str
+        One character.
+
+    Returns
+    -------
+    dict
+        From each column's name to its cells, without blanks around them.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice, there are no rows, or a row has too many or too few cells.
+    FileNotFoundError
+        If there is no such file.
+    """
+    with _text_lines(path) as lines:
+        rows = csv.reader(lines, delimiter=delimiter)
+        header = [name.strip() for name in next(rows, [])]
+        _check_unique(path, header)
+        columns: list[list[str]] = [[] for _ in header]
+        for row in rows:
+            if row:
+                _check_cells(f"{path}, line {rows.line_num}", row, header)
+                for column, cell in zip(columns, row):
+                    column.append(cell.strip())
+    if not columns or not columns[0]:
+        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
+    return dict(zip(header, columns))
 
 
 def _format_suffix(path: Path) -> str:
@@ -307,12 +345,16 @@ def _target_position(path: PathLike, header: list[str], target: str) -> int:
     if target not in header:
         raise ValueError(f"{path} has no column {target!r}; name one with target= and, if need be, give "
                          f"delimiter=. {suggestion(target, header)}")
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
+    _check_unique(path, header)
     if len(header) < 2:
         raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
     return header.index(target)
+
+
+def _check_unique(path: PathLike, header: list[str]) -> None:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
 
 
 def _check_cells(where: str, row: list[str], header: list[str]) -> None:

@@ -27,8 +27,10 @@ class Standardiser(NamedTuple):
     clip: float = 10.0
 
     @classmethod
-    def fit(cls, X: np.ndarray, clip: float = 10.0) -> Standardiser:
-        """Measure the columns of `X`, shape (n, d), in float64 whatever its dtype.
+    def fit(cls, X: np.ndarray, clip: float = 10.0, sample_weight: np.ndarray | None = None) -> Standardiser:
+        """Measure the columns of `X`, shape (n, d), in float64 whatever its dtype, slice by slice.
+
+        `sample_weight`, shape (n,), positive, weighs the rows: a row of weight 2 counts as two rows.
 
         Raises
         ------
@@ -38,13 +40,14 @@ class Standardiser(NamedTuple):
         _check_dense(X)
         if not clip > 0:
             raise ValueError(f"clip must be positive, got {clip!r}. Use float('inf') for no clipping.")
-        mean = X.mean(axis=0, dtype=np.float64)
-        squares = np.zeros(X.shape[1])
-        for part in row_slices(*X.shape):
-            squares += np.square(X[part] - mean).sum(axis=0)
-        # Rounding leaves a constant column a tiny spread, so it is recognised by its range.
-        constant = X.max(axis=0) == X.min(axis=0)
-        scale = np.sqrt(squares / len(X))
+        slices = list(row_slices(*X.shape))
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        total = weight.sum()
+        mean = sum(weight[part] @ X[part] for part in slices) / total
+        squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
+        # Rounding leaves a constant column a tiny spread, so it is recognised by comparison with the first row.
+        constant = np.logical_and.reduce([(X[part] == X[:1]).all(axis=0) for part in slices])
+        scale = np.sqrt(squares / total)
         return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
@@ -61,7 +64,9 @@ class Standardiser(NamedTuple):
                              f"got {X.shape[1]}. Apply the same preparation to both.")
         scaled = np.empty(X.shape, dtype=np.float64 if X.dtype == np.float64 else np.float32)
         for part in row_slices(*X.shape):
-            scaled[part] = np.clip((X[part] - self.mean_) / self.scale_, -self.clip, self.clip)
+            moved = X[part] - self.mean_
+            moved /= self.scale_  # in place: fresh memory takes longer than the arithmetic
+            scaled[part] = np.clip(moved, -self.clip, self.clip, out=moved)
         return scaled
 
 

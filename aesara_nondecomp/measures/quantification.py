@@ -10,6 +10,7 @@ Source: the specification, section 2.4.
 # ruff: noqa: N803, N806 -- TP, FN, FP, TN are the names used by the formulas
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +79,25 @@ def negated_divergence_gradient(P: float, N: float, prior: float, eps: float) ->
 
 def _relative_entropy(true: tuple[Any, Any], predicted: tuple[Any, Any]) -> Any:
     """Sum of t ln(t/s), where 0 ln 0 = 0; kept >= 0 against rounding."""
-    terms = [np.where(np.equal(t, 0.0), 0.0, t * np.log(t / s)) for t, s in zip(true, predicted)]
-    return np.maximum(terms[0] + terms[1], 0.0)
+    total = sum(_entropy_term(t, s) for t, s in zip(true, predicted))
+    return max(total, 0.0) if isinstance(total, float) else np.maximum(total, 0.0)
+
+
+def _entropy_term(t: Any, s: Any) -> Any:
+    """t ln(t/s); of floats, as the drivers use it, without NumPy's overhead."""
+    if isinstance(t, float) and isinstance(s, float):
+        if t == 0.0:
+            return 0.0
+        return t * float(np.log(t / s)) if s > 0.0 else math.inf  # to the last bit as in an array
+    return np.where(np.equal(t, 0.0), 0.0, t * np.log(t / s))
+
+
+def _log(x: Any) -> Any:
+    """ln x, minus infinity at 0."""
+    if isinstance(x, float):
+        return float(np.log(x)) if x > 0.0 else -math.inf
+    with np.errstate(divide="ignore"):
+        return np.log(x)
 
 
 @dataclass(frozen=True)
@@ -97,14 +115,14 @@ class KLD(NestedConcave):
 
     name = "kld"
     greater_is_better = False
+    takes_floats = True
 
     def range(self, prior: float) -> Pair:
         return 0.0, np.inf
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
         phat, phat_negative = prevalence(P, N, prior)
-        with np.errstate(divide="ignore"):
-            return np.log(smooth(phat, eps)), np.log(smooth(phat_negative, eps))
+        return _log(smooth(phat, eps)), _log(smooth(phat_negative, eps))
 
     def component_gradients(self, P: float, N: float, prior: float, eps: float = 0.0) -> tuple[Pair, Pair]:
         phat, phat_negative = check_predicted(P, N, prior, eps)
@@ -146,6 +164,8 @@ class NKLD(Measure):
 
 class _AbsoluteGap(Concave):
     """A measure affine in the absolute gap abs(d); the supergradient at d = 0, its best, is (0, 0)."""
+
+    takes_floats = True
 
     def gap_factor(self, prior: float, eps: float) -> float:
         """What abs(d) is multiplied by."""
@@ -229,6 +249,7 @@ class NSS(Concave):
 
     raw: bool = False
     name = "nss"
+    takes_floats = True
 
     def __post_init__(self) -> None:
         if self.raw:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._aesara import aesara
+from aesara_nondecomp.ops import Lookup
 
 
 class Network:
@@ -37,6 +38,11 @@ class Network:
         Fresh initial values of `parameters`. Without it, the values at construction are the initial ones.
     description : dict of plain values, optional
         What built the network, enough to build it again; kept with saved models.
+    lookups : sequence of ops.Lookup, optional
+        Embedding tables among the parameters, from `ops.lookup`, one each: of these only the rows that a batch looks
+        up are moved (`ops.row_update` says how that differs). A table not listed is moved as a whole.
+    extras : dict of name to symbolic variable, optional
+        Whatever else can be read off the graph, one row per input row: see `TrainFunctions.extra`.
 
     Raises
     ------
@@ -58,6 +64,8 @@ class Network:
         streams=None,
         draw: Callable[[np.random.Generator], list[np.ndarray]] | None = None,
         description: dict[str, Any] | None = None,
+        lookups: Sequence[Lookup] = (),
+        extras: dict[str, Any] | None = None,
     ):
         self.inputs, self.scores = inputs, scores
         self.parameters = list(parameters)
@@ -66,6 +74,7 @@ class Network:
         self.decayed = [p for p in self.parameters if p.ndim >= 2] if decayed is None else list(decayed)
         self.description = description or {}
         self.streams, self._draw = streams, draw
+        self.lookups, self.extras = tuple(lookups), dict(extras or {})
         self._check()
         self._initial = [p.get_value() for p in self.parameters]
         self._put(self._initial)
@@ -74,6 +83,17 @@ class Network:
     def dtype(self) -> str:
         """Float type of scores and parameters."""
         return self.scores.dtype
+
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether the input is token ids, padded with 0, and not feature columns."""
+        return not self.inputs.dtype.startswith("float")
+
+    @property
+    def n_words(self) -> int:
+        """Number of token ids that all embedding tables hold, where the input is token ids."""
+        sizes = [lookup.table.get_value(borrow=True).shape[0] for lookup in self.lookups]
+        return min(sizes, default=2**31 - 1)
 
     @property
     def n_columns(self) -> int | None:
@@ -133,6 +153,9 @@ class Network:
         unused = [str(p) for p in self.parameters if p not in roots]
         if unused:
             raise ValueError(f"the scores do not depend on the parameters {unused}")
+        tables = [lookup.table for lookup in self.lookups]
+        if not set(tables) <= set(self.parameters) or len(set(tables)) < len(tables):
+            raise ValueError("each table of `lookups` must be a parameter, and be looked up once")
 
     def _check_parameters(self) -> None:
         shared = aesara.compile.sharedvalue.SharedVariable
@@ -142,4 +165,5 @@ class Network:
             raise ValueError("a parameter is listed twice")
         wrong = [f"{p} ({p.dtype})" for p in self.parameters if p.dtype != self.dtype]
         if wrong:
-            raise TypeError(f"parameters need the dtype of the scores, {self.dtype}, got {', '.join(wrong)}. Cast them.")
+            needed = f"parameters need the dtype of the scores, {self.dtype}"
+            raise TypeError(f"{needed}, got {', '.join(wrong)}. Cast them.")

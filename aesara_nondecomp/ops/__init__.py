@@ -1,15 +1,24 @@
 """Fused Ops: one C module each, a NumPy ``perform`` as oracle, an analytic gradient.
 
 A plain Aesara graph for the same step needs 20 to 40 C++ modules, each compiled on its own, and
-several passes over each matrix.  These four Ops need four modules and one pass:
+several passes over each matrix.  These Ops need one module each and one pass:
 
 - `reward_sums`: the weighted objective of a batch and its class sums (objective and gradient);
 - `dense`: product, bias and activation of a layer, and the way back;
-- `fused_update`: an optimiser's update of every parameter, and of its running average.
+- `FusedUpdate`: an optimiser's update of a parameter, and of its running average;
+- `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows alone;
+- `lstm`: a masked recurrent layer without a scan, and the way back;
+- `attention_pool`: masked softmax and weighted mean of a sequence's states.
 """
 
+from aesara_nondecomp.ops.attention import attention_pool
 from aesara_nondecomp.ops.dense import ACTIVATIONS, dense
+from aesara_nondecomp.ops.embedding import Lookup, lookup
+from aesara_nondecomp.ops.lstm import lstm
 from aesara_nondecomp.ops.rewards import reward_sums
+from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.update import FusedUpdate
 
-__all__ = ["ACTIVATIONS", "FusedUpdate", "dense", "reward_sums"]
+__all__ = [
+    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "dense", "lookup", "lstm", "reward_sums",
+]  # fmt: skip

@@ -96,7 +96,7 @@ class Dense(_ActivationOp):
         dz, db = ActivationGradient(_NAMES[self.activation])(out, output_gradients[0])
         return [Product(False, True)(dz, W), Product(True, False)(x, dz), db]
 
-    def perform(self, node, inputs, outputs):
+    def perform(self, node, inputs, outputs, params=None):
         x, W, b = inputs
         outputs[0][0] = np.asarray(self._functions.value(x @ W + b), dtype=x.dtype)
 
@@ -142,7 +142,7 @@ class Dense(_ActivationOp):
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (3,)
 
 
 class ActivationGradient(_ActivationOp):
@@ -154,7 +154,7 @@ class ActivationGradient(_ActivationOp):
         columns = at.TensorType(out.dtype, shape=(out.type.shape[1],))()
         return Apply(self, [out, upstream], [out.type(), columns])
 
-    def perform(self, node, inputs, outputs):
+    def perform(self, node, inputs, outputs, params=None):
         out, upstream = inputs
         dz = np.asarray(upstream * self._functions.slope(out), dtype=out.dtype)
         outputs[0][0] = dz
@@ -225,7 +225,7 @@ class Product(BlasOp):
         shape = (a.type.shape[1 if self.trans_a else 0], b.type.shape[0 if self.trans_b else 1])
         return Apply(self, [a, b], [at.TensorType(a.dtype, shape=shape)()])
 
-    def perform(self, node, inputs, outputs):
+    def perform(self, node, inputs, outputs, params=None):
         a, b = inputs
         outputs[0][0] = (a.T if self.trans_a else a) @ (b.T if self.trans_b else b)
 
@@ -259,7 +259,7 @@ class Product(BlasOp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
 def dense(x, W, b, activation: str = "identity"):

@@ -1,0 +1,38 @@
+"""Read a plain text matrix of numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+def read_matrix(path: Path, delimiter: str | None = None, dtype: str = "float32") -> np.ndarray:
+    """A matrix of numbers from text, one row a line.
+
+    Parameters
+    ----------
+    path : Path. Plain, .gz, .bz2 or .xz.
+    delimiter : str, optional. Default: any white space.
+    dtype : str
+
+    Returns
+    -------
+    array, shape (n, d), n and d at least 1
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is empty or a line is not such a row, naming the file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}. Check the folder.")
+    with path.open("rb") as file:
+        if not any(line.strip() for line in file):
+            raise ValueError(f"{path} must hold rows of numbers, but it is empty.")
+    try:
+        return np.loadtxt(path, dtype=dtype, delimiter=delimiter, ndmin=2)
+    except ValueError as error:
+        raise ValueError(f"cannot read {path}: {error}. Every line must hold equally many numbers.") from error

@@ -1,0 +1,173 @@
+"""Networks over token ids: the last state of an LSTM, and attention over its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp.networks.feedforward import _dropped, _weights
+from aesara_nondecomp.networks.network import Network
+from aesara_nondecomp.ops import attention_pool, dense, lookup
+from aesara_nondecomp.ops import lstm as lstm_layer
+
+
+def lstm(
+    vocabulary_size: int,
+    embedding: int = 64,
+    hidden: int = 64,
+    *,
+    dropout: float = 0.0,
+    dtype: str = "float32",
+    seed=None,
+) -> Network:
+    """A linear score of the last state of an LSTM over embedded tokens.
+
+    Parameters
+    ----------
+    vocabulary_size : int >= 1
+        Number of token ids; 0 is padding, and stands after (or before, or between) the tokens of a row.
+    embedding, hidden : int >= 1. Widths of a token's embedding, learned with the rest, and of the state.
+    dropout : float in [0, 1). Of the last state while training.
+    dtype : {"float32", "float64"}
+    seed : int, numpy Generator or None
+        Of the initial weights (embeddings normal with variance 1 / width; input weights Glorot 2010 and recurrent
+        ones orthogonal, per gate; bias of the forget gate 1) and of the dropout masks.
+
+    Returns
+    -------
+    Network
+        Of int32 token ids (b, T), for any T. `features` are the last states: 0 for a row of padding.
+
+    Raises
+    ------
+    ValueError
+        For a size below 1, dropout outside [0, 1) or another dtype.
+
+    Source: section 5.5 of the paper (64-dimensional embeddings and states).
+    """
+    n_words, d, h = _sizes(vocabulary_size, embedding=embedding, hidden=hidden)
+
+    def draw(rng: np.random.Generator) -> list[np.ndarray]:
+        return [*_encoder_values(n_words, d, h, rng), *_layer(h, 1, rng)]
+
+    def build(ids, parameters):
+        table, W, U, bias, W_out, b_out = parameters
+        words = lookup(table, ids)
+        last, _ = lstm_layer(words.rows, ids, W, U, bias)
+        return words, last, (W_out, b_out), {}
+
+    names = ("embeddings", "W", "U", "bias", "W_out", "b_out")
+    description = {"builder": "lstm", "vocabulary_size": n_words, "embedding": d, "hidden": h}
+    return _network(build, draw, names, description, dropout, dtype, seed)
+
+
+def attention(
+    vocabulary_size: int,
+    embedding: int = 64,
+    hidden: int = 64,
+    alignment: int = 64,
+    decoder: int = 64,
+    *,
+    dropout: float = 0.0,
+    dtype: str = "float32",
+    seed=None,
+) -> Network:
+    """A linear score of the decoder state that attends to the states h_t of an LSTM encoder.
+
+    The alignment is a feed-forward layer with a masked softmax, a = softmax_t(v . tanh(h_t W_a + b_a)), and the
+    decoder state is s = tanh(c W_d + b_d) of the context c = sum_t a_t h_t. A label is the decoder's only output, so
+    this is the first step of Bahdanau, Cho and Bengio's 2015 decoder from the state 0, whose terms vanish.
+
+    Parameters
+    ----------
+    vocabulary_size, embedding, hidden, dtype, seed : as for `lstm`. Both dense layers start as Glorot 2010.
+    alignment, decoder : int >= 1. Widths of the alignment layer and of the decoder state.
+    dropout : float in [0, 1). Of the decoder state while training.
+
+    Returns
+    -------
+    Network
+        Of int32 token ids (b, T), for any T. `features` are the decoder states; `extras["attention_weights"]` are the
+        a_t, shape (b, T), of sum 1 over the tokens of a row.
+
+    Raises
+    ------
+    ValueError
+        For a size below 1, dropout outside [0, 1) or another dtype.
+
+    Source: section 5.5 of the paper.
+    """
+    sizes = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder)
+    n_words, d, h, a, s = sizes
+
+    def draw(rng: np.random.Generator) -> list[np.ndarray]:
+        layers = [_layer(h, a, rng), _layer(a, 1, rng)[:1], _layer(h, s, rng), _layer(s, 1, rng)]
+        return [*_encoder_values(n_words, d, h, rng), *(value for layer in layers for value in layer)]
+
+    def build(ids, parameters):
+        table, W, U, bias, W_align, b_align, v, W_decoder, b_decoder, W_out, b_out = parameters
+        words = lookup(table, ids)
+        _, states = lstm_layer(words.rows, ids, W, U, bias)
+        # A bias on the energies would cancel in the softmax.
+        energies = dense(dense(states, W_align, b_align, "tanh"), v, np.zeros(1, dtype))
+        context, weights = attention_pool(energies, states, ids)
+        state = dense(context, W_decoder, b_decoder, "tanh")
+        return words, state, (W_out, b_out), {"attention_weights": weights}
+
+    names = ("embeddings", "W", "U", "bias", "W_align", "b_align", "v", "W_decoder", "b_decoder", "W_out", "b_out")
+    description = {"builder": "attention", "vocabulary_size": n_words, "embedding": d, "hidden": h}
+    description.update(alignment=a, decoder=s)
+    return _network(build, draw, names, description, dropout, dtype, seed)
+
+
+def _network(build: Callable, draw: Callable, names, description: dict[str, Any], dropout, dtype, seed) -> Network:
+    """A network from its graph: ids and parameters to (lookup, features, head, extras)."""
+    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
+    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
+    rng = np.random.default_rng(seed)
+    parameters = [aesara.shared(value.astype(dtype), name=name) for name, value in zip(names, draw(rng))]
+    ids = at.TensorType("int32", shape=(None, None))("ids")
+    words, features, head, extras = build(ids, parameters)
+    streams = aesara.tensor.random.utils.RandomStream(int(rng.integers(2**31))) if dropout else None
+    training = dense(_dropped(features, dropout, streams), *head) if dropout else None
+    return Network(
+        ids,
+        dense(features, *head),
+        parameters,
+        training_scores=training,
+        features=features,
+        head=head,
+        streams=streams,
+        draw=draw,
+        # An L2 penalty on embeddings would act on the words of a batch alone.
+        decayed=[p for p in parameters if p.ndim == 2 and p is not words.table],
+        description={**description, "dropout": dropout, "dtype": dtype},
+        lookups=[words],
+        extras=extras,
+    )
+
+
+def _sizes(vocabulary_size, **widths) -> list[int]:
+    return [positive_int(name, value) for name, value in {"vocabulary_size": vocabulary_size, **widths}.items()]
+
+
+def _encoder_values(n_words: int, d: int, h: int, rng: np.random.Generator) -> list[np.ndarray]:
+    table = rng.normal(0.0, d**-0.5, (n_words, d))
+    table[0] = 0.0
+    W = np.hstack([_weights(d, h, "glorot", rng) for _ in range(4)])
+    U = np.hstack([_orthogonal(h, rng) for _ in range(4)])
+    return [table, W, U, np.repeat([0.0, 1.0, 0.0, 0.0], h)]
+
+
+def _layer(fan_in: int, fan_out: int, rng: np.random.Generator) -> list[np.ndarray]:
+    return [_weights(fan_in, fan_out, "glorot", rng), np.zeros(fan_out)]
+
+
+def _orthogonal(h: int, rng: np.random.Generator) -> np.ndarray:
+    """A random rotation, uniformly distributed (Saxe et al. 2014)."""
+    rotation, triangle = np.linalg.qr(rng.normal(size=(h, h)))
+    return rotation * np.sign(np.diag(triangle))

@@ -1,0 +1,264 @@
+"""The fused Ops in JAX: what Aesara's JAX linker puts in the place of each, for a CPU or a GPU.
+
+`translations` is the whole table.  Each entry mirrors the Op's `perform`; matrix products are taken in full float32
+(a GPU's default would be shorter), class sums and scalars in float64, and updates give new arrays, since JAX's arrays
+are never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
+from aesara_nondecomp.ops.dense import ACTIVATIONS, ActivationGradient, Dense, Product
+from aesara_nondecomp.ops.embedding import Rows
+from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
+from aesara_nondecomp.ops.rewards import RewardSums
+from aesara_nondecomp.ops.row_update import RowUpdate
+from aesara_nondecomp.ops.update import FusedUpdate
+
+matmul = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+
+
+def translations() -> dict[type, Callable[..., Callable]]:
+    """Op type to a function (op -> function of JAX arrays)."""
+    return {
+        RewardSums: lambda op: reward_sums,
+        Dense: lambda op: partial(dense, _VALUES[_activation(op)]),
+        ActivationGradient: lambda op: partial(activation_gradient, _SLOPES[_activation(op)]),
+        Product: lambda op: partial(product, op.trans_a, op.trans_b),
+        FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
+        RowUpdate: lambda op: partial(row_update, op.rule, op.position),
+        Rows: lambda op: rows,
+        LSTM: lambda op: lstm,
+        LSTMGradient: lambda op: partial(lstm_gradient, bool(op.of_last)),
+        AttentionPool: lambda op: attention_pool,
+        AttentionGradient: lambda op: attention_gradient,
+    }
+
+
+# -- rewards ---------------------------------------------------------------------------------------------------------
+
+
+def reward_sums(scores, y, weights, temperature):
+    """See `ops.rewards.RewardSums`."""
+    f, weight, negative = scores.reshape(-1), jnp.abs(y), y < 0
+    u = jnp.where(negative, -f, f)
+    scale = (1 / temperature).astype(f.dtype)
+    sigmoid, sigmoid_slope = _sigmoid_and_slope(u * scale)
+    right = jnp.where(negative, f <= 0, f > 0)
+    rewards = (sigmoid, 1 - _softplus(-u), right, jnp.ones_like(u))
+    weight_of = [jnp.where(of_class, weight, 0).astype("float64") for of_class in (~negative, negative)]
+    sums = jnp.stack([jnp.sum(w * reward.astype("float64")) for reward in rewards for w in weight_of])
+    total = sums[6] + sums[7]
+    per_row = jnp.where(total > 0, 1 / total, 0).astype(f.dtype)
+    # A class without a weight is left out, not multiplied by it: its sum may be infinite.
+    objective = jnp.sum(jnp.where(weights == 0, 0, weights * sums[:4])) * jnp.where(total > 0, 1 / total, 0)
+    of_sigmoid, of_logistic = (jnp.where(negative, weights[k + 1], weights[k]).astype(f.dtype) for k in (0, 2))
+    ascent = of_sigmoid * sigmoid_slope * scale + of_logistic * _sigmoid_and_slope(-u)[0]
+    slope = jnp.where(weight == 0, 0, y * per_row * ascent)
+    return objective.astype(f.dtype), sums, slope.reshape(scores.shape)
+
+
+def _sigmoid_and_slope(u):
+    small = jnp.exp(-jnp.abs(u))
+    share = 1 / (1 + small)
+    return jnp.where(u > 0, share, small * share), small * share * share
+
+
+def _softplus(u):
+    return jnp.log1p(jnp.exp(-jnp.abs(u))) + jnp.maximum(u, 0)
+
+
+# -- dense layers ----------------------------------------------------------------------------------------------------
+
+
+def _activation(op) -> str:
+    return tuple(ACTIVATIONS)[op.activation]
+
+
+_VALUES: dict[str, Callable] = {
+    "identity": lambda z: z,
+    "relu": lambda z: jnp.maximum(z, 0),
+    "leaky_relu": lambda z: jnp.where(z > 0, z, z * 0.01),
+    "elu": lambda z: jnp.where(z > 0, z, jnp.expm1(jnp.minimum(z, 0))),
+    "tanh": jnp.tanh,
+    "sigmoid": lambda z: _sigmoid_and_slope(z)[0],
+    "softplus": _softplus,
+}
+_SLOPES: dict[str, Callable] = {
+    "identity": jnp.ones_like,
+    "relu": lambda a: (a > 0).astype(a.dtype),
+    "leaky_relu": lambda a: jnp.where(a > 0, 1, 0.01).astype(a.dtype),
+    "elu": lambda a: jnp.where(a > 0, 1, a + 1),
+    "tanh": lambda a: 1 - a * a,
+    "sigmoid": lambda a: a * (1 - a),
+    "softplus": lambda a: -jnp.expm1(-a),
+}
+
+
+def dense(value, x, W, b):
+    """See `ops.dense.Dense`."""
+    return value(matmul(x, W) + b)
+
+
+def activation_gradient(slope, out, upstream):
+    """See `ops.dense.ActivationGradient`."""
+    dz = upstream * slope(out)
+    return dz, jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
+
+
+def product(trans_a, trans_b, a, b):
+    """See `ops.dense.Product`."""
+    return matmul(a.T if trans_a else a, b.T if trans_b else b)
+
+
+# -- updates ---------------------------------------------------------------------------------------------------------
+
+
+def fused_update(rule, position: int, learning_rate, averaging, t, decay, p, g, *rest):
+    """See `ops.update.FusedUpdate`."""
+    *slots, average = rest
+    t = t + 1.0
+    new, new_slots = _moved(rule, p, g, slots, learning_rate, decay[position], t)
+    left = 1 - (1 - averaging) / (1 - averaging**t)
+    return (t, new, *new_slots, _towards(average, new, left), jnp.sqrt(_square(g)))
+
+
+def row_update(rule, position: int, learning_rate, averaging, t, decay, ids, gradients, *arrays):
+    """See `ops.row_update.RowUpdate`; rows are gathered, moved and put back."""
+    table, average, touched, *slots = arrays
+    looked_up, where = jnp.unique(ids.T.reshape(-1), return_inverse=True, size=ids.size, fill_value=0)
+    g = jnp.zeros((ids.size, table.shape[1]), gradients.dtype).at[where.reshape(-1)].add(gradients)
+    padding = looked_up == 0
+    g = jnp.where(padding[:, None], 0, g)
+    now, since = t + 1.0, touched[looked_up]
+    still = averaging ** (t - since) * (1 - averaging**since) / (1 - averaging**t)
+    still = jnp.where(since == t, 1.0, still)
+    old = table[looked_up]
+    caught_up = _towards(average[looked_up], old, still[:, None])
+    own = [slot[looked_up] for slot in slots]
+    new, new_slots = _moved(rule, old, g, own, learning_rate, decay[position], now)
+    new_average = _towards(caught_up, new, 1 - (1 - averaging) / (1 - averaging**now))
+    # Row 0, padding, stays: JAX drops what is put outside the table.
+    kept = jnp.where(padding, table.shape[0], looked_up)
+    values = (new, new_average, jnp.full(len(kept), now), *new_slots)
+    put = [old.at[kept].set(value, mode="drop") for old, value in zip(arrays, values)]
+    return (*put, jnp.sqrt(_square(g)))
+
+
+def _moved(rule, p, g, slots, learning_rate, decay, t):
+    # The scalars are float64, so a float32 network's step is computed in float64, element by element, and rounded.
+    new, new_slots = rule.step(p, g, slots, learning_rate, decay, t)
+    return new.astype(p.dtype), [slot.astype(p.dtype) for slot in new_slots]
+
+
+def _towards(average, p, left):
+    return (p - left * (p - average)).astype(p.dtype)
+
+
+def _square(g):
+    return jnp.sum(jnp.square(g.astype("float64")))
+
+
+# -- sequences -------------------------------------------------------------------------------------------------------
+
+
+def rows(table, ids):
+    """See `ops.embedding.Rows`. (JAX raises no error for an id beyond the table, but reads its last row.)"""
+    return table[ids.T.reshape(-1)]
+
+
+def lstm(x, mask, W, U, bias):
+    """See `ops.lstm.LSTM`."""
+    (b, T), h = mask.shape, U.shape[0]
+
+    def token(carried, given):
+        h_before, c_before = carried
+        projected, valid = given
+        i, f, g, o = jnp.split(projected + matmul(h_before, U), 4, axis=1)
+        i, f, g, o = _VALUES["sigmoid"](i), _VALUES["sigmoid"](f), jnp.tanh(g), _VALUES["sigmoid"](o)
+        c = jnp.where(valid, f * c_before + i * g, c_before)
+        state = jnp.where(valid, o * jnp.tanh(c), h_before)
+        return (state, c), (state, c, jnp.concatenate([i, f, g, o], axis=1))
+
+    start = jnp.zeros((b, h), x.dtype)
+    projections = (matmul(x, W) + bias).reshape(T, b, 4 * h)
+    (last, _), kept = jax.lax.scan(token, (start, start), (projections, (mask.T != 0)[:, :, None]))
+    return (last, *(array.reshape(T * b, -1) for array in kept))
+
+
+def lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates):
+    """See `ops.lstm.LSTMGradient`."""
+    (b, T), h = mask.shape, U.shape[0]
+    states, cells, gates = (array.reshape(T, b, -1) for array in (states, cells, gates))
+    start = jnp.zeros((b, h), x.dtype)
+    before = [jnp.concatenate([start[None], array])[:T] for array in (states, cells)]
+    of_token = jnp.zeros((T, b, h), x.dtype) if of_last else upstream.reshape(T, b, h)
+
+    def token(carried, given):
+        dh, dc = carried
+        own_upstream, valid, c_before, c, own_gates = given
+        dh = dh + own_upstream
+        own, dc_before = _gate_gradients(dh, dc, c_before, c, own_gates)
+        own = jnp.where(valid, own, 0)
+        return (jnp.where(valid, 0, dh) + matmul(own, U.T), jnp.where(valid, dc_before, dc)), own
+
+    given = (of_token, (mask.T != 0)[:, :, None], before[1], cells, gates)
+    _, dgates = jax.lax.scan(token, (upstream if of_last else start, start), given, reverse=True)
+    flat, previous = dgates.reshape(T * b, 4 * h), before[0].reshape(T * b, h)
+    db = jnp.sum(flat, axis=0, dtype="float64").astype(x.dtype)
+    return matmul(flat, W.T), matmul(x.T, flat), matmul(previous.T, flat), db
+
+
+def _gate_gradients(dh, dc, c_before, c, gates):
+    i, f, g, o = jnp.split(gates, 4, axis=1)
+    squashed = jnp.tanh(c)
+    dc = dc + dh * o * (1 - squashed**2)
+    di, df, dg, do = dc * g, dc * c_before, dc * i, dh * squashed
+    return jnp.concatenate([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], axis=1), dc * f
+
+
+def attention_pool(energies, states, mask):
+    """See `ops.attention.AttentionPool`."""
+    (b, T), h = mask.shape, states.shape[1]
+    valid = mask != 0
+    e = jnp.where(valid, energies.reshape(T, b).T, -jnp.inf)
+    largest = jnp.max(e, axis=1, keepdims=True)
+    weights = jnp.where(valid, jnp.exp(jnp.where(valid, e - largest, 0)), 0)
+    total = jnp.sum(weights, axis=1, keepdims=True)
+    weights = weights / jnp.where(total > 0, total, 1)
+    return _einsum("bt,tbh->bh", weights, states.reshape(T, b, h)), weights
+
+
+def attention_gradient(upstream, weights, states):
+    """See `ops.attention.AttentionGradient`."""
+    (b, T), h = weights.shape, states.shape[1]
+    dweights = _einsum("bh,tbh->bt", upstream, states.reshape(T, b, h))
+    mean = jnp.sum(weights * dweights, axis=1, keepdims=True)
+    return (weights * (dweights - mean)).T.reshape(-1, 1), (weights.T[:, :, None] * upstream).reshape(-1, h)
+
+
+_einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
+
+
+# -- what has no translation -----------------------------------------------------------------------------------------
+
+
+def untranslatable(outputs: Sequence[Any], table) -> list[str]:
+    """Names of the Ops in a graph that have no entry in Aesara's table, each with the parameters it works on."""
+    from aesara_nondecomp._aesara import aesara
+
+    default = table.dispatch(object)
+    nodes = aesara.graph.basic.io_toposort(aesara.graph.basic.graph_inputs(outputs), outputs)
+    return [f"{node.op}{_place(node)}" for node in nodes if table.dispatch(type(node.op)) is default]
+
+
+def _place(node) -> str:
+    named = [str(v.name) for v in node.inputs if v.name]
+    return f" (of {', '.join(named)})" if named else ""

@@ -1,0 +1,211 @@
+"""The C code of the masked LSTM: templates over float and double that `ops.lstm` calls.
+
+Rows of a batch never meet until the gradients of the weights are added up, so each thread takes a share of the rows
+through all steps. Products are taken step by step: they are as fast as one large one, and what they make is used
+while it is in the cache.
+"""
+
+_THREADS = """
+/* Threads over the rows of a batch, as many as the private OpenBLAS would use, which gets one for each of them. */
+struct RowThreads {
+    int count, before;
+    RowThreads(npy_intp rows, double multiply_adds_per_row) : count(1), before(0) {
+#ifdef openblas_set_num_threads
+        const int most = openblas_get_num_threads();
+        if (most < 2 || rows < 32 || rows * multiply_adds_per_row < 4e6) return;
+        before = most;
+        count = most < rows / 16 ? most : (int) (rows / 16);
+        openblas_set_num_threads(1);
+#endif
+    }
+    ~RowThreads() {
+#ifdef openblas_set_num_threads
+        if (before) openblas_set_num_threads(before);
+#endif
+    }
+    /* Calls of_rows(part, first row, row after the last) for every part, the first one on this thread. */
+    template <typename work> void run(npy_intp rows, const work &of_rows) const {
+        std::vector<std::thread> others;
+        for (int k = 1; k < count; k++) {
+            const npy_intp start = rows * k / count, stop = rows * (k + 1) / count;
+            try { others.emplace_back(of_rows, k, start, stop); } catch (...) { of_rows(k, start, stop); }
+        }
+        of_rows(0, 0, rows / count);
+        for (size_t k = 0; k < others.size(); k++) others[k].join();
+    }
+};
+"""
+
+# float32's exponential is written out so that the compiler can vectorise it (libm's is a call per element, which
+# takes longer than all the products): Cephes' polynomial, relative error 2e-7. float64 keeps libm's last digits.
+_POINTWISE = """
+#define ALONE __attribute__((noinline))  /* inlined, the pointers lose their "restrict", and the loop its vectors */
+static inline double exponential(double x) { return exp(x); }
+static inline float exponential(float x) {
+    x = x > 88.0f ? 88.0f : x;
+    x = x < -87.0f ? -87.0f : x;
+    const float shifted = x * 1.44269504f + 12582912.0f;  /* rounds to a whole number, in the lowest bits */
+    const float whole = shifted - 12582912.0f;
+    const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    float e = 1.9875691500e-4f;
+    e = e * r + 1.3981999507e-3f;
+    e = e * r + 8.3334519073e-3f;
+    e = e * r + 4.1665795894e-2f;
+    e = e * r + 1.6666665459e-1f;
+    e = e * r + 5.0000001201e-1f;
+    e = e * r * r + r + 1.0f;
+    npy_int32 bits;
+    memcpy(&bits, &shifted, 4);
+    bits = (bits + 127) << 23;  /* 2 to that whole number */
+    float power;
+    memcpy(&power, &bits, 4);
+    return e * power;
+}
+static inline double squashed(double x) { return tanh(x); }
+static inline float squashed(float x) { return 2.0f / (1.0f + exponential(-2.0f * x)) - 1.0f; }
+template <typename number> static inline number logistic(number x) { return 1 / (1 + exponential(-x)); }
+"""
+
+_FORWARD = """
+/* One valid row: gates from their sums, then cell and state. */
+template <typename number> ALONE
+static void lstm_row(npy_intp h, number * __restrict__ i, number * __restrict__ f, number * __restrict__ g,
+                     number * __restrict__ o, const number * __restrict__ bias, const number * __restrict__ before,
+                     number * __restrict__ cell, number * __restrict__ state) {
+    for (npy_intp j = 0; j < h; j++) {
+        const number in = logistic(i[j] + bias[j]), keep = logistic(f[j] + bias[h + j]);
+        const number candidate = squashed(g[j] + bias[2 * h + j]), out = logistic(o[j] + bias[3 * h + j]);
+        const number c = keep * before[j] + in * candidate;
+        i[j] = in; f[j] = keep; g[j] = candidate; o[j] = out;
+        cell[j] = c;
+        state[j] = out * squashed(c);
+    }
+}
+
+/* Rows `start` to `stop` of the batch, all their tokens. */
+template <typename number, typename gemm>
+static void lstm_forward_rows(gemm xgemm, npy_intp start, npy_intp stop, npy_intp T, npy_intp b, npy_intp d, npy_intp h,
+                              const number *x, const npy_int *mask, const number *W, const number *U,
+                              const number *bias, number *gates, number *cells, number *states, number *last) {
+    const int rows = (int) (stop - start), width = (int) (4 * h);
+    memset(last + start * h, 0, sizeof(number) * rows * h);  /* the state before the first token, until the end */
+    for (npy_intp t = 0; t < T; t++) {
+        const npy_intp row = t * b + start, before = row - b;
+        const number *c_before = t ? cells + before * h : last + start * h;
+        const number *h_before = t ? states + before * h : last + start * h;
+        number *a = gates + row * width, *c = cells + row * h, *s = states + row * h;
+        row_major_product(xgemm, 0, 0, rows, width, (int) d, x + row * d, W, a);
+        if (t) row_major_product(xgemm, 0, 0, rows, width, (int) h, h_before, U, a, (number) 1);
+        for (npy_intp r = start; r < stop; r++, a += width, c += h, s += h, c_before += h, h_before += h) {
+            if (mask[r * T + t]) {
+                lstm_row(h, a, a + h, a + 2 * h, a + 3 * h, bias, c_before, c, s);
+            } else {
+                memcpy(c, c_before, sizeof(number) * h);
+                memcpy(s, h_before, sizeof(number) * h);
+            }
+        }
+    }
+    if (T) memcpy(last + start * h, states + ((T - 1) * b + start) * h, sizeof(number) * rows * h);
+}
+
+template <typename number, typename gemm>
+static void lstm_forward(gemm xgemm, npy_intp T, npy_intp b, npy_intp d, npy_intp h, const number *x,
+                         const npy_int *mask, const number *W, const number *U, const number *bias,
+                         number *gates, number *cells, number *states, number *last) {
+    const RowThreads threads(b, 4.0 * h * (d + h) * T);
+    threads.run(b, [=](int part, npy_intp start, npy_intp stop) {
+        (void) part;
+        lstm_forward_rows(xgemm, start, stop, T, b, d, h, x, mask, W, U, bias, gates, cells, states, last);
+    });
+}
+"""
+
+_BACKWARD = """
+/* One valid row: gradients before the activations; dc becomes that of the cell before, dh is used up. */
+template <typename number> ALONE
+static void lstm_row_back(npy_intp h, const number * __restrict__ i, const number * __restrict__ f,
+                          const number * __restrict__ g, const number * __restrict__ o,
+                          const number * __restrict__ before, const number * __restrict__ cell,
+                          number * __restrict__ dh, number * __restrict__ dc, number * __restrict__ di,
+                          number * __restrict__ df, number * __restrict__ dg, number * __restrict__ dout) {
+    for (npy_intp j = 0; j < h; j++) {
+        const number s = squashed(cell[j]), to_cell = dc[j] + dh[j] * o[j] * (1 - s * s);
+        di[j] = to_cell * g[j] * i[j] * (1 - i[j]);
+        df[j] = to_cell * before[j] * f[j] * (1 - f[j]);
+        dg[j] = to_cell * i[j] * (1 - g[j] * g[j]);
+        dout[j] = dh[j] * s * o[j] * (1 - o[j]);
+        dc[j] = to_cell * f[j];
+        dh[j] = 0;
+    }
+}
+
+/* What one thread needs, and its share of the gradients of the weights. */
+template <typename number>
+struct LstmWork {
+    number *dgates, *dh, *dc, *no_cells, *dW, *dU;
+    double *db;
+    LstmWork(npy_intp rows, npy_intp d, npy_intp h)
+        : dgates(zeros(rows * 4 * h)), dh(zeros(rows * h)), dc(zeros(rows * h)), no_cells(zeros(h)),
+          dW(zeros(d * 4 * h)), dU(zeros(h * 4 * h)), db((double*) calloc(4 * h + 1, sizeof(double))) {}
+    LstmWork(const LstmWork&) = delete;
+    ~LstmWork() { free(dgates); free(dh); free(dc); free(no_cells); free(dW); free(dU); free(db); }
+    bool room() const { return dgates && dh && dc && no_cells && dW && dU && db; }
+    static number *zeros(npy_intp count) { return (number*) calloc(count + 1, sizeof(number)); }
+};
+
+template <typename number, typename gemm>
+static void lstm_backward_rows(gemm xgemm, npy_intp start, npy_intp stop, npy_intp T, npy_intp b, npy_intp d,
+                               npy_intp h, bool of_last, const number *upstream, const number *x, const npy_int *mask,
+                               const number *W, const number *U, const number *states, const number *cells,
+                               const number *gates, number *dx, LstmWork<number> &own) {
+    const int rows = (int) (stop - start), width = (int) (4 * h);
+    if (of_last) memcpy(own.dh, upstream + start * h, sizeof(number) * rows * h);
+    for (npy_intp t = T - 1; t >= 0; t--) {
+        const npy_intp row = t * b + start;
+        if (!of_last) for (npy_intp k = 0; k < rows * h; k++) own.dh[k] += upstream[row * h + k];
+        for (npy_intp r = 0; r < rows; r++) {
+            const number *a = gates + (row + r) * width, *cell = cells + (row + r) * h;
+            number *da = own.dgates + r * width;
+            if (mask[(start + r) * T + t])
+                lstm_row_back(h, a, a + h, a + 2 * h, a + 3 * h, t ? cell - b * h : own.no_cells, cell, own.dh + r * h,
+                              own.dc + r * h, da, da + h, da + 2 * h, da + 3 * h);
+            else
+                memset(da, 0, sizeof(number) * width);
+            for (npy_intp j = 0; j < width; j++) own.db[j] += da[j];
+        }
+        row_major_product(xgemm, 1, 0, (int) d, width, rows, x + row * d, own.dgates, own.dW, (number) 1);
+        row_major_product(xgemm, 0, 1, rows, (int) d, width, own.dgates, W, dx + row * d);
+        if (t == 0) break;  /* the state before the first token is 0 */
+        row_major_product(xgemm, 1, 0, (int) h, width, rows, states + (row - b) * h, own.dgates, own.dU, (number) 1);
+        row_major_product(xgemm, 0, 1, rows, (int) h, width, own.dgates, U, own.dh, (number) 1);
+    }
+}
+
+template <typename number, typename gemm>
+static bool lstm_backward(gemm xgemm, npy_intp T, npy_intp b, npy_intp d, npy_intp h, bool of_last,
+                          const number *upstream, const number *x, const npy_int *mask, const number *W,
+                          const number *U, const number *states, const number *cells, const number *gates,
+                          number *dx, number *dW, number *dU, number *db) {
+    const RowThreads threads(b, 8.0 * h * (d + h) * T);
+    std::deque<LstmWork<number> > work;
+    for (int k = 0; k < threads.count; k++) {
+        work.emplace_back(b / threads.count + 1, d, h);
+        if (!work.back().room()) return false;
+    }
+    threads.run(b, [&](int part, npy_intp start, npy_intp stop) {
+        lstm_backward_rows(xgemm, start, stop, T, b, d, h, of_last, upstream, x, mask, W, U, states, cells, gates, dx,
+                           work[part]);
+    });
+    memcpy(dW, work[0].dW, sizeof(number) * d * 4 * h);
+    memcpy(dU, work[0].dU, sizeof(number) * h * 4 * h);
+    for (int k = 1; k < threads.count; k++) {
+        for (npy_intp j = 0; j < d * 4 * h; j++) dW[j] += work[k].dW[j];
+        for (npy_intp j = 0; j < h * 4 * h; j++) dU[j] += work[k].dU[j];
+        for (npy_intp j = 0; j < 4 * h; j++) work[0].db[j] += work[k].db[j];
+    }
+    for (npy_intp j = 0; j < 4 * h; j++) db[j] = (number) work[0].db[j];
+    return true;
+}
+"""
+
+SUPPORT = _THREADS + _POINTWISE + _FORWARD + _BACKWARD

@@ -1,0 +1,158 @@
+"""One network's functions over the rows of all processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp.compiled import TrainFunctions
+from aesara_nondecomp.ops.embedding import summed_rows
+from aesara_nondecomp.parallel.rows import Part, SharedRows
+from aesara_nondecomp.rates import ClassSums
+
+N_SUMS = len(ClassSums._fields)
+
+
+class SharedFunctions:
+    """Stands in for `TrainFunctions` in a training loop, with a `Part` or `SharedRows` where that takes rows.
+
+    Labels and scores are those of the whole batch, alike in all processes.  What does not touch rows is that of the
+    functions beneath.
+
+    Parameters
+    ----------
+    functions : TrainFunctions. Alike in all processes, as are the weights it starts from.
+    comm : mpi4py communicator
+    """
+
+    def __init__(self, functions: TrainFunctions, comm: Any):
+        self.functions, self.comm = functions, comm
+        tables = [lookup.table for lookup in functions.network.lookups]
+        whole = [p for p in functions.network.parameters if p not in tables]
+        self._shapes = [p.get_value(borrow=True).shape for p in whole]
+        # A table's gradient travels as a whole, with a column that marks the rows that were looked up.
+        sizes = [table.get_value(borrow=True).shape for table in tables]
+        self._shapes += [(n_rows, width + 1) for n_rows, width in sizes]
+        size = N_SUMS + sum(int(np.prod(shape)) for shape in self._shapes)
+        # One buffer, so that a step is one message; class sums in the network's precision, as are its scores.
+        self._own, self._total = (np.zeros(size, dtype=functions.network.dtype) for _ in range(2))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.functions, name)
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    def ascend(self, X: Part, y: np.ndarray) -> tuple[ClassSums, float]:
+        """As `TrainFunctions.ascend`, on a batch that lies in all processes."""
+        own = y[X.positions]
+        weight = float(np.abs(own).sum())
+        sums, gradients = self.functions.gradients(X.X, own) if weight else (None, None)
+        # The gradient of a process is that of its rows' mean; sums are what adds up.
+        self._add_up(sums, gradients, X, weight)
+        total = ClassSums(*self._total[:N_SUMS].tolist())
+        return total, self._apply(1 / ((total.n_pos + total.n_neg) or 1.0))
+
+    def ascend_rows(self, X: Part, coefficients: np.ndarray) -> float:
+        """As `TrainFunctions.ascend_rows`, on a batch that lies in all processes."""
+        gradients = self.functions.row_gradients(X.X, coefficients[X.positions]) if len(X.positions) else None
+        self._add_up(None, gradients, X, 1.0)
+        return self._apply(1.0)
+
+    def compile(self, *, evaluation: bool = False, rows: bool = False) -> None:
+        """Compile now what the steps of this process need."""
+        self.functions._apply  # noqa: B018
+        if rows:
+            self.functions._row_gradients, self.functions._scores  # noqa: B018
+            return
+        self.functions._gradients  # noqa: B018
+        if evaluation:
+            self.functions._class_sums  # noqa: B018
+
+    def _add_up(self, sums: ClassSums | None, gradients: Sequence[np.ndarray] | None, X: Part, factor: float) -> None:
+        """Fill the buffer with this process's share, and add up those of all."""
+        self._own[:] = 0
+        if sums is not None:
+            self._own[:N_SUMS] = sums
+        if gradients is not None:
+            n_whole = len(self._shapes) - len(self.functions.network.lookups)
+            for k, (view, gradient) in enumerate(zip(self._views(self._own), gradients)):
+                if k < n_whole:
+                    np.multiply(gradient, factor, out=view)
+                else:
+                    _spread_rows(view, X.X, np.asarray(gradient), factor)
+        self.comm.Allreduce(self._own, self._total)
+
+    def _apply(self, factor: float) -> float:
+        self._total[N_SUMS:] *= factor
+        views, n_tables = self._views(self._total), len(self.functions.network.lookups)
+        whole, tables = views[: len(views) - n_tables], views[len(views) - n_tables :]
+        looked_up = [np.flatnonzero(table[:, -1]) for table in tables]
+        gradients = [np.ascontiguousarray(table[rows, :-1]) for table, rows in zip(tables, looked_up)]
+        return self.functions.apply([*whole, *gradients], [rows[:, None].astype("int32") for rows in looked_up])
+
+    def _views(self, buffer: np.ndarray) -> list[np.ndarray]:
+        ends = np.cumsum([N_SUMS] + [int(np.prod(shape)) for shape in self._shapes])
+        return [buffer[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], self._shapes)]
+
+    # -- evaluation ----------------------------------------------------------------------------------------------
+
+    def class_sums(self, X: Part | SharedRows, y: np.ndarray) -> ClassSums:
+        """Class sums of the rows of all processes."""
+        rows, positions, _ = _own_rows(X)
+        own = np.zeros(N_SUMS)
+        if len(positions):
+            own[:] = self.functions.class_sums(rows, y[positions])
+        return ClassSums(*self._sum(own).tolist())
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Scores (n,) of the rows of all processes, in all of them."""
+        rows, positions, n = _own_rows(X)
+        own = np.zeros(n, dtype=self.functions.network.dtype)
+        if len(positions):
+            own[positions] = self.functions.scores(rows)
+        return self._sum(own)
+
+    def features(self, X: SharedRows) -> SharedRows:
+        """Output of the lower part of the network, spread as the rows are."""
+        return X.with_own(self.functions.features(X.own))
+
+    @cached_property
+    def head(self) -> SharedFunctions:
+        """The same for the head alone."""
+        return SharedFunctions(self.functions.head, self.comm)
+
+    def _sum(self, own: np.ndarray) -> np.ndarray:
+        total = np.empty_like(own)
+        self.comm.Allreduce(own, total)
+        return total
+
+    # -- random streams ------------------------------------------------------------------------------------------
+
+    def initialise(self, seed=None, parameters: Sequence[np.ndarray] | None = None) -> None:
+        """As `TrainFunctions.initialise`; dropout masks differ between the processes."""
+        self.functions.initialise(seed, parameters)
+        self._part_streams()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up the state of the first process, which stands for all."""
+        self.functions.restore(state)
+        self._part_streams()
+
+    def _part_streams(self) -> None:
+        for shared in self.functions.network.generators:
+            generator = shared.get_value(borrow=False)
+            shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
+
+
+def _own_rows(X: Part | SharedRows) -> tuple[Any, np.ndarray, int]:
+    return (X.X, X.positions, X.n) if isinstance(X, Part) else (X.own, X.numbers, len(X))
+
+
+def _spread_rows(view: np.ndarray, ids: np.ndarray, gradient: np.ndarray, factor: float) -> None:
+    """Put the gradients of looked-up rows where the rows are in the table, and mark these in the last column."""
+    rows, sums = summed_rows(ids, gradient)
+    view[rows, :-1] = factor * sums
+    view[rows, -1] = 1

@@ -1,0 +1,217 @@
+"""Rows spread over the processes of a communicator, numbered throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from aesara_nondecomp.data import (
+    DistantRows,
+    LazyRows,
+    Standardiser,
+    check_lengths,
+    scale_rows,
+    select_rows,
+)
+from aesara_nondecomp.data.labels import row_slices
+from aesara_nondecomp.data.tokens import used_width
+from aesara_nondecomp.parallel.together import agreed
+
+
+class Part(NamedTuple):
+    """This process's rows of a batch that lies in all of them."""
+
+    X: Any
+    """Array, shape (m, d)."""
+    positions: np.ndarray
+    """Their places in the batch, shape (m,), ascending."""
+    n: int
+    """Rows of the whole batch."""
+
+    @property
+    def dtype(self) -> Any:
+        """Of the rows."""
+        return self.X.dtype
+
+
+class SharedRows(DistantRows):
+    """Features (n, d), of which each process holds some rows; a batch of them is a `Part` in each.
+
+    Parameters
+    ----------
+    comm : mpi4py communicator
+    own : array, LazyRows or CSR matrix, shape (m, d). This process's rows.
+    numbers : int array, shape (m,). Their numbers among all rows, ascending.
+    n : int. Rows of all processes.
+    """
+
+    def __init__(self, comm: Any, own: Any, numbers: np.ndarray, n: int):
+        self.comm, self.own, self.numbers = comm, own, numbers
+        self.shape, self.dtype = (n, own.shape[1]), own.dtype
+        self._place = np.full(n, -1, dtype=np.int64)
+        self._place[numbers] = np.arange(len(numbers))
+        self._digest: str | None = None
+        self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
+
+    def batch(self, indices: np.ndarray) -> Part:
+        """This process's rows of those at `indices`, valid until the next call; -1 is nobody's."""
+        place = np.where(indices >= 0, self._place[indices], -1)
+        mine = np.flatnonzero(place >= 0)
+        rows = self._taken(place[mine])
+        if scipy.sparse.issparse(rows):
+            rows = rows.toarray()
+        elif self.dtype.kind == "i":
+            rows = rows[:, : used_width(rows)]
+        return Part(rows, mine, len(indices))
+
+    def _taken(self, place: np.ndarray) -> Any:
+        if type(self.own) is not np.ndarray:
+            return self.own[place]
+        if len(self._buffer) < len(place):
+            self._buffer = np.empty((len(place), self.shape[1]), dtype=self.dtype)
+        # Into the same memory each time: fresh pages cost as much as the rows. Only "clip" writes straight into `out`.
+        return np.take(self.own, place, axis=0, out=self._buffer[: len(place)], mode="clip")
+
+    def token_lengths(self) -> np.ndarray:
+        """Number of tokens of each row, shape (n,)."""
+        lengths, total = np.zeros(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
+        lengths[self.numbers] = np.count_nonzero(self.own, axis=1)
+        self.comm.Allreduce(lengths, total)
+        return total
+
+    def part(self, rows: np.ndarray) -> SharedRows:
+        """Some of the rows, numbered anew in the order of `rows`."""
+        place = self._place[rows]
+        mine = np.flatnonzero(place >= 0)
+        return self.with_own(select_rows(self.own, place[mine]), mine, len(rows))
+
+    def with_own(self, own: Any, numbers: np.ndarray | None = None, n: int | None = None) -> SharedRows:
+        """Other rows in place of this process's, by default with the same numbers."""
+        return SharedRows(self.comm, own, self.numbers if numbers is None else numbers, len(self) if n is None else n)
+
+    def checked(self, check: Callable[[Any], Any]) -> SharedRows:
+        """The rows that `check` makes of each process's own; token ids are padded to one width.
+
+        Raises
+        ------
+        ValueError
+            In all processes, if `check` raises one in any, or their numbers of columns differ.
+        """
+        own = agreed(self.comm, lambda: check(self.own) if len(self.numbers) else None)
+        kinds = self.comm.allgather(None if own is None else (own.shape[1], own.dtype))
+        widths, dtypes = zip(*(kind for kind in kinds if kind is not None))
+        if own is None:  # no rows are in order, as long as other processes have some
+            own = np.zeros((0, widths[0]), dtypes[0])
+        if own.dtype.kind == "i":
+            own = np.pad(own, ((0, 0), (0, max(widths) - own.shape[1])))
+        elif len(set(widths)) > 1:
+            raise ValueError(f"all processes need rows of the same columns, got {list(widths)} columns")
+        return self.with_own(own)
+
+    def scaled(self, scaling: Standardiser) -> SharedRows:
+        """The same rows, scaled."""
+        digest = f"{self.digest()} scaled"
+        rows = self.with_own(scale_rows(self.own, scaling) if len(self.numbers) else self.own)
+        rows._digest = digest
+        return rows
+
+    @property
+    def sparse(self) -> bool:
+        """Whether some process holds them as a sparse matrix."""
+        return any(self.comm.allgather(scipy.sparse.issparse(self.own)))
+
+    def standardiser(self, sample_weight: np.ndarray | None = None) -> Standardiser:
+        """As `Standardiser.fit` of the rows of all processes; `sample_weight` has shape (n,)."""
+        weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        total, own = weights.sum(), weights[self.numbers]
+        slices = list(row_slices(*self.own.shape))
+        mean = self._total(own[part] @ self.own[part] for part in slices) / total
+        squares = self._total(own[part] @ np.square(self.own[part] - mean) for part in slices)
+        firsts = self.comm.allgather(self.own[:1] if len(self.numbers) else None)
+        first = next(row for row in firsts if row is not None)
+        differing = self._total((self.own[part] != first).sum(axis=0) for part in slices)
+        scale = np.sqrt(squares / total)
+        return Standardiser(np.where(differing == 0, 0.0, mean), np.where(differing == 0, 1.0, scale))
+
+    def digest(self) -> str:
+        """Of all entries in their order, however the rows are spread; of scaled rows, of what they were before.
+
+        (Means and deviations depend, in their last digits, on how the rows are spread.)
+        """
+        if self._digest is None:
+            own = _row_hashes(self.own) * _mixed(self.numbers.astype(np.uint64))  # sums wrap around, in any order
+            total = sum(self.comm.allgather(int(own.sum(dtype=np.uint64)))) % 2**64
+            self._digest = f"{self.shape} {self.dtype} {total:016x}"
+        return self._digest
+
+    def _total(self, parts: Any) -> np.ndarray:
+        own = sum(parts, np.zeros(self.shape[1]))
+        total = np.empty_like(own)
+        self.comm.Allreduce(own, total)
+        return total
+
+
+def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
+    """Rows and whatever goes with each of them, of all processes, in the order of the ranks.
+
+    Parameters
+    ----------
+    comm : mpi4py communicator
+    X : matrix of this process's rows; it may have none.
+    *vectors : array-like of its length, or None. Labels, weights.
+
+    Returns
+    -------
+    rows : SharedRows
+    *vectors : arrays of all processes' entries, or None.
+
+    Raises
+    ------
+    ValueError
+        In all processes, if lengths differ in any.
+    """
+    own = agreed(comm, lambda: _checked(X, vectors))
+    lengths = comm.allgather(own.shape[0])
+    before = sum(lengths[: comm.rank])
+    rows = SharedRows(comm, own, np.arange(before, before + own.shape[0]), sum(lengths))
+    return (rows, *(_gathered(comm, vector) for vector in vectors))
+
+
+def _row_hashes(X: Any) -> np.ndarray:
+    """One number per row, of all bits of its entries."""
+    factors = _mixed(np.arange(X.shape[1], dtype=np.uint64))
+    parts = [np.empty(0, dtype=np.uint64)]
+    for part in row_slices(*X.shape):
+        rows = X[part].toarray() if scipy.sparse.issparse(X) else np.ascontiguousarray(X[part])
+        bits = rows.view(f"u{rows.dtype.itemsize}").astype(np.uint64)
+        parts.append(_mixed(_mixed(bits) @ factors))
+    return np.concatenate(parts)
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Well-spread odd 64-bit numbers from any (the finaliser of SplitMix64)."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (values ^ (values >> np.uint64(31))) | np.uint64(1)
+
+
+def _checked(X: Any, vectors: Any) -> Any:
+    own = X if scipy.sparse.issparse(X) or isinstance(X, LazyRows) else np.asanyarray(X)
+    if own.ndim != 2:
+        raise ValueError(f"every process needs a matrix of rows, got shape {own.shape}")
+    for vector in vectors:
+        if vector is not None and (len(vector) or own.shape[0]):
+            check_lengths(own, np.asarray(vector))
+    return own
+
+
+def _gathered(comm: Any, vector: Any) -> np.ndarray | None:
+    parts = comm.allgather(None if vector is None else np.asarray(vector))
+    given = [part for part in parts if part is not None]
+    if given and len(given) < len(parts):
+        raise ValueError("either all processes need sample weights, or none")
+    return np.concatenate(given) if given else None
