@@ -1,0 +1,164 @@
+"""Commands and their options. Nothing is imported here that takes long: `--help` answers at once."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from aesara_nondecomp import measures
+
+PROGRAM = "aesara-nondecomp"
+_FILES = "a .csv table with a header row, LIBSVM text, or an .npz with arrays X and y"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; a parsed command is at `options.command`, a function of the options."""
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description="Train, apply and judge classifiers for F1, min(TPR, TNR), KLD and their like."
+    )
+    commands = parser.add_subparsers(metavar="command", required=True)
+    _add_train(commands)
+    _add_predict(commands)
+    _add_evaluate(commands)
+    _add_quantify(commands)
+    _add_facts(commands)
+    return parser
+
+
+def _add_train(commands: Any) -> None:
+    train = _command(
+        commands,
+        "train",
+        "train a network on a measure and save it",
+        "train adult.csv --target income --positive '>50K' --measure f1 --out adult.model",
+    )
+    train.add_argument("data", help=f"training rows: {_FILES}")
+    train.add_argument("--out", required=True, metavar="MODEL", help="file to save the model to")
+    _add_columns(train)
+    train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
+    train.add_argument("--drop", type=_names, default=(), metavar="COLUMNS", help=".csv: columns to leave out: id,name")
+    train.add_argument(
+        "--categorical", type=_names, default=(), metavar="COLUMNS", help=".csv: columns of numbers that are codes"
+    )
+    train.add_argument(
+        "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
+    )
+    train.add_argument("--algorithm", default="auto", help="duple, denim, dame, ... (default: the measure's best)")
+    train.add_argument("--preset", default="default", help="default or paper")
+    train.add_argument("--hidden", type=_widths, default=(64, 64), metavar="WIDTHS", help="64,64; 0 is a linear model")
+    train.add_argument("--steps", type=int, default=2000, help="gradient steps (default: 2000)")
+    train.add_argument("--batch-size", type=int, default=512, help="rows per step (default: 512, or all)")
+    train.add_argument("--learning-rate", type=float, help="(default: the algorithm's)")
+    train.add_argument(
+        "--validation", type=float, default=0.2, metavar="SHARE",
+        help="rows held out, by which the best weights are kept; 0 for none (default: 0.2)",
+    )  # fmt: skip
+    train.add_argument("--patience", type=int, help="stop after so many evaluations without a better one (of 20)")
+    train.add_argument("--tune-threshold", action="store_true", help="move the threshold to the best held-out value")
+    train.add_argument("--seed", type=int, default=0, help="equal seeds give equal models (default: 0)")
+    train.add_argument("--resume", action="store_true", help="go on with a training that was cut off")
+    train.add_argument("--mpi", action="store_true", help="share the rows among the processes that mpirun started")
+    train.add_argument("--backend", default="c", help="c, or jax for a GPU (default: c)")
+    train.add_argument("--report", metavar="FILE", help="write the report as JSON too")
+    train.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    train.set_defaults(command=_later("train"))
+
+
+def _add_predict(commands: Any) -> None:
+    predict = _command(
+        commands, "predict", "label the rows of a file", "predict adult.model new.csv --out predictions.csv"
+    )
+    _add_model_and_data(predict)
+    predict.add_argument("--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: stdout)")
+    predict.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    predict.set_defaults(command=_later("predict"))
+
+
+def _add_evaluate(commands: Any) -> None:
+    evaluate = _command(
+        commands,
+        "evaluate",
+        "judge a model on labelled rows by all measures",
+        "evaluate adult.model test.csv --out report.json",
+    )
+    _add_model_and_data(evaluate)
+    _add_columns(evaluate)
+    evaluate.add_argument("--out", metavar="FILE", help="write the report as JSON too")
+    evaluate.add_argument("--draws", type=int, default=1000, help="bootstrap tables for the intervals (default: 1000)")
+    evaluate.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+    evaluate.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    evaluate.set_defaults(command=_later("evaluate"))
+
+
+def _add_quantify(commands: Any) -> None:
+    quantify = _command(
+        commands,
+        "quantify",
+        "estimate the share of positives among unlabelled rows",
+        "quantify adult.model new.csv --out shares.json",
+    )
+    _add_model_and_data(quantify)
+    quantify.add_argument("--out", metavar="FILE", help="write the estimates as JSON too")
+    quantify.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    quantify.set_defaults(command=_later("quantify"))
+
+
+def _add_facts(commands: Any) -> None:
+    listing = _command(commands, "measures", "list the measures and what trains them", "measures")
+    listing.add_argument("--json", action="store_true", help="print the list as JSON")
+    listing.set_defaults(command=_later("list_measures", "facts"))
+    doctor = _command(commands, "doctor", "report what this machine offers, and what is amiss", "doctor")
+    doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.set_defaults(command=_later("doctor", "facts"))
+
+
+def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=purpose,
+        description=purpose[0].upper() + purpose[1:] + ".",
+        epilog=f"example: {PROGRAM} {example}",
+        allow_abbrev=False,
+    )
+
+
+def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", help="a file that `train` wrote")
+    parser.add_argument("data", help=f"rows as raw as those trained on: {_FILES}")
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", metavar="COLUMN", help=".csv: the column of labels; .npz: their array (default: y)")
+
+
+def _later(function: str, module: str = "commands") -> Any:
+    """The function of a module of this package, imported when it is called."""
+
+    def run(options: argparse.Namespace) -> int:
+        from importlib import import_module
+
+        return getattr(import_module(f"aesara_nondecomp.cli.{module}"), function)(options)
+
+    return run
+
+
+def _measure(text: str) -> measures.Measure:
+    """ "f1", or with parameters "fbeta:beta=2"; a measure that cannot be had is a usage error."""
+    name, _, rest = text.partition(":")
+    try:
+        pairs = [part.split("=") for part in rest.split(",") if part]
+        return measures.get(name, **{key.strip(): float(value) for key, value in pairs})
+    except (ValueError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2.") from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _widths(text: str) -> tuple[int, ...]:
+    try:
+        widths = tuple(int(width) for width in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"widths are whole numbers with commas between: 64,64, got {text!r}") from None
+    return () if widths == (0,) else widths

@@ -1,0 +1,143 @@
+"""What the commands tell: facts as plain values, ready for JSON, and the same facts as lines to read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp.intervals import bootstrap_intervals
+from aesara_nondecomp.metrics import ConfusionTable
+from aesara_nondecomp.model import Model
+from aesara_nondecomp.quantification import METHODS, Quantifier
+
+
+def model_facts(model: Model) -> dict[str, Any]:
+    """What a model is."""
+    negative, positive = model.classes
+    return {
+        "measure": str(model.measure),
+        "prior": model.prior,
+        "threshold": model.threshold,
+        "positive": positive,
+        "negative": negative,
+    }
+
+
+def judgement(model: Model, table: ConfusionTable, draws: int, seed: int) -> dict[str, Any]:
+    """A model's confusion table on some rows, with the value and the interval of every measure.
+
+    "trivial" is the value of the better of the two answers that give all rows one label.
+    """
+    chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
+    intervals = bootstrap_intervals(table, chosen.values(), draws=draws, seed=seed)
+    return {
+        "rows": table.n,
+        "table": table._asdict(),
+        "prior": table.prior,
+        "true_positive_rate": table.tpr,
+        "true_negative_rate": table.tnr,
+        "measures": {
+            name: {
+                "better": "larger" if measure.greater_is_better else "smaller",
+                "value": metrics.score(measure, table),
+                "low": intervals[name][0],
+                "high": intervals[name][1],
+                "trivial": _trivial(measure, table),
+            }
+            for name, measure in chosen.items()
+        },
+    }
+
+
+def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
+    """The share of positives by every method."""
+    return {method: quantifier.prevalence(scores, method) for method in METHODS}
+
+
+def model_lines(facts: dict[str, Any]) -> list[str]:
+    """A model in one line."""
+    return [
+        f"trained for {facts['measure']}, positive label {facts['positive']!r}, prior {facts['prior']:.4g}, "
+        f"threshold {facts['threshold']:.4g}"
+    ]
+
+
+def judgement_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
+    """A judgement as two tables."""
+    cells, labels = facts["table"], (model["negative"], model["positive"])
+    confusion = table_lines(
+        ("", *(f"predicted {label}" for label in labels)),
+        [(f"true {labels[0]}", cells["TN"], cells["FP"]), (f"true {labels[1]}", cells["FN"], cells["TP"])],
+    )
+    rows = [
+        (name, m["better"], _number(m["value"]), f"{_number(m['low'])} .. {_number(m['high'])}", _number(m["trivial"]))
+        for name, m in facts["measures"].items()
+    ]
+    rates = f"true positive rate {_number(facts['true_positive_rate'])}, true negative rate "
+    return [
+        *confusion,
+        rates + _number(facts["true_negative_rate"]),
+        "",
+        *table_lines(("measure", "better", "value", "95 % interval", "one label"), rows),
+    ]
+
+
+def prevalence_lines(estimates: dict[str, float]) -> list[str]:
+    """Estimates of the share of positives, one a line."""
+    names = {
+        "cc": "classify and count",
+        "acc": "adjusted count",
+        "pcc": "probabilistic count",
+        "pacc": "adjusted probabilistic count",
+        "sld": "expectation-maximisation",
+    }
+    return table_lines(
+        ("share of positives", "", ""),
+        [(names[method], method, _number(share)) for method, share in estimates.items()],
+    )
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """Columns of text, as wide as they need to be."""
+    texts = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(header))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in texts]
+
+
+def as_json(facts: Any) -> str:
+    """Facts as JSON; what is not finite becomes null, as JSON has no word for it."""
+    return json.dumps(_finite(facts), indent=2)
+
+
+def write_report(path: str | None, facts: Any) -> None:
+    """Write facts as JSON, if there is a path."""
+    if path is not None:
+        Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
+
+
+def _trivial(measure: measures.Measure, table: ConfusionTable) -> float:
+    positives, negatives = table.TP + table.FN, table.TN + table.FP
+    if not positives or not negatives:
+        return math.nan
+    ends = (ConfusionTable(positives, 0, negatives, 0), ConfusionTable(0, positives, 0, negatives))
+    return max((metrics.score(measure, end) for end in ends), key=lambda value: _merit(measure, value))
+
+
+def _merit(measure: measures.Measure, value: float) -> float:
+    return -math.inf if math.isnan(value) else float(measure.oriented(value))
+
+
+def _number(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.4f}"
+
+
+def _finite(facts: Any) -> Any:
+    if isinstance(facts, dict):
+        return {name: _finite(value) for name, value in facts.items()}
+    if isinstance(facts, (list, tuple)):
+        return [_finite(value) for value in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts

@@ -1,0 +1,61 @@
+"""Input checks of the estimator, by scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp.data.text import check_texts
+from aesara_nondecomp.estimators import compatibility as compat
+from aesara_nondecomp.fitting import TEXT_NETWORKS
+
+
+def takes_text(estimator: Any) -> bool:
+    """Whether the estimator's network is one for lists of str."""
+    return isinstance(estimator.network, str) and estimator.network in TEXT_NETWORKS
+
+
+def check_rows(estimator: Any, X: Any, dtype: Any, *, reset: bool = False, min_rows: int = 1) -> Any:
+    """Features as an array or CSR matrix of `dtype`; a memory map stays one, and is checked where it is read.
+
+    With `reset` the estimator takes note of the columns, otherwise they must be those noted before. For a text network
+    an array of str objects.
+    """
+    if takes_text(estimator):
+        return np.array(check_texts(X), dtype=object)
+    is_map = isinstance(X, np.memmap)
+    with np.errstate(over="ignore"):  # a value too large for the dtype is reported as such
+        checked = compat.validate_data(
+            estimator,
+            X[:2] if is_map else X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=dtype,
+            order="C",
+            ensure_min_samples=min_rows,
+        )
+    return X if is_map else checked
+
+
+def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
+    """The two classes, sorted: those of `y`, or `known` ones that `y` must keep to.
+
+    Raises
+    ------
+    ValueError
+        If `y` is not binary, or holds a label that is not known.
+    """
+    compat.assert_all_finite(y, input_name="y")
+    compat.check_classification_targets(y)
+    kind = compat.type_of_target(y)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "For more classes wrap the estimator: OneVsRestClassifier(MeasureClassifier(...))."
+        )
+    classes = np.unique(y if known is None else np.asarray(known))
+    strange = np.setdiff1d(y, classes).tolist()
+    if strange or len(classes) > 2:
+        raise ValueError(f"labels must be of two known classes, got {strange} beside {classes.tolist()}")
+    return classes

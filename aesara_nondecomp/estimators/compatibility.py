@@ -1,0 +1,41 @@
+"""scikit-learn, from 1.2 on, behind one door; a clear error where it is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.metrics import make_scorer
+    from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+except ImportError as error:
+    raise ImportError(
+        "the estimators and tables with text need scikit-learn: pip install 'aesara-nondecomp[sklearn]'"
+    ) from error
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before scikit-learn 1.6 it was a method
+
+    def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        return estimator._validate_data(X, y, **options)
+
+
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "assert_all_finite",
+    "check_classification_targets",
+    "check_consistent_length",
+    "check_is_fitted",
+    "check_random_state",
+    "check_sample_weight",
+    "column_or_1d",
+    "make_scorer",
+    "type_of_target",
+    "validate_data",
+]
+
+check_sample_weight = _check_sample_weight
