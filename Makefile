@@ -6,6 +6,8 @@
 # All of them run in a virtual environment of their own, VENV, which is made when it is missing.
 
 VENV ?= .venv
+# What is installed beside the core; tests of what is missing are skipped. Others: jax, mpi, dask.
+EXTRAS ?= benchmarks,dev
 SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 13))
 # The first interpreter that this package's dependencies have wheels for.
 PYTHON ?= $(shell for name in python3 python3.12 python3.11 python3.10 python3.9; do \
@@ -33,5 +35,5 @@ $(VENV)/.installed: setup.py
 	  exit 1; }
 	@echo "Installing into $(VENV) (about a minute)"
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(IN_VENV) -m pip install -qq --disable-pip-version-check -e ".[benchmarks,dev]"
+	@$(IN_VENV) -m pip install -qq --disable-pip-version-check -e ".[$(EXTRAS)]"
 	@touch $@

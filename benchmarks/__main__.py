@@ -9,7 +9,17 @@ from importlib import import_module
 COMMANDS = {
     "demo": "train on embedded data and compare with cross-entropy; table, JSON and pictures",
     "accuracy": "count measures on test data against the figures the default recipes must reach",
+    "paper": "every figure, table and claim of the paper, with baselines; resumable, in parallel",
+    "improvements": "direct training against cross-entropy with a threshold, all choices on validation parts",
+    "speed": "time of a DUPLE step against PyTorch's and JAX's, and against its matrix products alone",
+    "epoch": "an epoch of CoverType's size from arrays to model, against its bare steps and PyTorch; peak memory",
+    "target": "whole training from starting Python to a target on ijcnn1, against PyTorch",
+    "scoring": "scoring a million rows against its matrix products and memory traffic alone",
     "steps": "time of a DUPLE step against a cross-entropy step",
+    "twitter": "the case study of the paper: shares of positive tweets, LSTM and attention from raw text",
+    "lstm_speed": "time of an LSTM training step against PyTorch's",
+    "scaling": "samples per second on 1, 2 and 4 MPI processes, and a model of more",
+    "device": "the JAX backend on a GPU: weights against the C backend's, and the time of a step",
     "coldstart": "seconds from import to the first step, on an empty and on a warm compile cache",
 }
 

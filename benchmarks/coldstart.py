@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.experiment import write_json
 
-GOALS = {"cold_seconds": 30.0, "warm_seconds": 3.0}
+GOALS = {"cold_seconds": 12.0, "warm_seconds": 1.5}
 FIRST_STEP = """
 import numpy as np
 import aesara_nondecomp as an

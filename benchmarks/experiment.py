@@ -44,15 +44,19 @@ class Prepared(NamedTuple):
 
 
 def prepare(name: str, data_dir: str | None = None) -> Prepared:
-    """Load a data set, standardise what is not 0/1 already, and build (not yet compile) its functions."""
-    loaded = data.load(name, data_dir)
+    """Load a data set by its name in `data.load`, and prepare it."""
+    return prepared_from(data.load(name, data_dir))._replace(name=name)
+
+
+def prepared_from(loaded: data.Dataset) -> Prepared:
+    """Standardise what is not 0/1 already, and build (not yet compile) the functions of the default network."""
     X, X_test = loaded.X_train, loaded.X_test
     if not np.isin(X[:1000], (0, 1)).all():
         scaling = data.Standardiser.fit(X)
         X, X_test = scaling.transform(X), scaling.transform(X_test)
     signs, signs_test = (np.where(y > 0, 1, -1) for y in (loaded.y_train, loaded.y_test))
     functions = an.TrainFunctions(an.mlp(X.shape[1], HIDDEN))
-    return Prepared(name, X, signs, X_test, signs_test, loaded.groups, functions)
+    return Prepared(loaded.name, X, signs, X_test, signs_test, loaded.groups, functions)
 
 
 class Reading(NamedTuple):

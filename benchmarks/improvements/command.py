@@ -1,0 +1,84 @@
+"""Does direct training earn its keep? Direct drivers against cross-entropy and a threshold, same budget on both sides.
+
+All choices (learning rate, checkpoint, sampler, threshold) are made on a validation part of the training rows. The
+test part is scored after all training is done, and only for what was chosen. Runs are stored; a second call goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+
+from benchmarks.improvements.choice import ScoredTest, choose
+from benchmarks.improvements.methods import methods
+from benchmarks.improvements.protocol import Cell, cells, load_runs, train_all
+from benchmarks.improvements.report import tables
+from benchmarks.improvements.variants import MEASURES
+
+DATASETS = ("letter", "a9a", "ijcnn1", "codrna", "kdd04", "covtype")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--data-dir", help="folder of the data sets that the package does not carry")
+    parser.add_argument("--out", required=True, help="folder for the runs, results.jsonl and tables.md")
+    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
+    parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES, metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
+    parser.add_argument("--first-seed", type=int, default=10, help="the first seed (default 10)")
+    parser.add_argument(
+        "--development", action="store_true", help="a fifth of the training rows stands for the test part"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Train, choose, score the test part, write results.jsonl and tables.md."""
+    if options.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+    folder = os.path.join(options.out, "development" if options.development else "runs")
+    for cell in _cells(options):
+        train_all(cell, _variants(options.measures, options.development), folder)
+        print(f"trained {cell.dataset} seed {cell.seed}", flush=True)
+    lines = [line for cell in _cells(options) for line in _results(cell, options, folder)]
+    with open(os.path.join(options.out, "results.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    text = tables(lines, options.measures)
+    with open(os.path.join(options.out, "tables.md"), "w", encoding="utf-8") as file:
+        file.write(text)
+    print(text)
+    return 0
+
+
+def _cells(options: argparse.Namespace) -> Iterator[Cell]:
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    for dataset in options.datasets:
+        yield from cells(dataset, seeds, options.data_dir, options.development)
+
+
+def _variants(measures: Sequence[str], development: bool) -> list[str]:
+    """Names of all that the methods need, once each."""
+    rows = [method for measure in measures for method in methods(measure, development)]
+    return list(dict.fromkeys(name for method in rows for name in method.variants))
+
+
+def _results(cell: Cell, options: argparse.Namespace, folder: str) -> Iterator[dict]:
+    """One line per measure and method: what was chosen, its validation value, its test value."""
+    runs = load_runs(cell, _variants(options.measures, options.development), folder)
+    test = ScoredTest(cell, folder)
+    for measure in options.measures:
+        for method in methods(measure, options.development):
+            chosen = choose(cell, runs, measure, method)
+            if chosen:
+                yield {
+                    "dataset": cell.dataset,
+                    "seed": cell.seed,
+                    "measure": measure,
+                    "method": method.name,
+                    "value": test.value(measure, chosen, method.refit),
+                    "held_value": chosen[0].held_value,
+                    "chosen": [
+                        [m.run.variant, m.run.rate, int(m.run.steps[m.checkpoint]), m.threshold] for m in chosen
+                    ],
+                }

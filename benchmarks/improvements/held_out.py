@@ -1,0 +1,48 @@
+"""Duals steered by rows that the gradient never sees."""
+
+from __future__ import annotations
+
+from aesara_nondecomp import TrainFunctions
+from aesara_nondecomp.data import MiniBatches
+from aesara_nondecomp.drivers import Driver, RewardWeights
+from aesara_nondecomp.rates import ClassSums
+
+
+class HeldOutDuals(Driver):
+    """A driver whose class rates come from held-out mini-batches, at the present weights.
+
+    On its own training rows a network soon has rates near 1, and a level v or a dual taken from them answers a
+    question that the test part does not ask.
+
+    Parameters
+    ----------
+    inner : Driver
+    functions : TrainFunctions. Of the network in training.
+    batches : MiniBatches. Of held-out rows; balanced ones estimate both rates with few rows.
+    every : int >= 1. Steps between two looks, since each costs a forward pass.
+    """
+
+    def __init__(self, inner: Driver, functions: TrainFunctions, batches: MiniBatches, every: int = 2):
+        self.inner, self.functions, self.batches, self.every = inner, functions, batches, every
+        self.steps = 0
+
+    def weights(self) -> RewardWeights:
+        return self.inner.weights()
+
+    def wants_round(self) -> bool:
+        return self.inner.wants_round()
+
+    def begin_round(self, sums: ClassSums) -> None:
+        self.inner.begin_round(self._held_out_sums())
+
+    def observe(self, sums: ClassSums) -> None:
+        self.steps += 1
+        if self.steps % self.every == 0:
+            self.inner.observe(self._held_out_sums())
+
+    def duals(self) -> dict[str, float]:
+        return self.inner.duals()
+
+    def _held_out_sums(self) -> ClassSums:
+        batch = next(self.batches)
+        return self.functions.class_sums(batch.X, batch.y)

@@ -1,0 +1,124 @@
+"""What the claims table is made of: its rows, comparisons between methods, and the rule of the verdict.
+
+A claim *holds* if it does for the paper's own listing with steps counted as mini-batches; it *holds under this reading*
+if it does for the default recipes, or with "iterations" of 100 mini-batches as the authors' code counts them, or in
+most but not all cells, as its row says; else it *does not hold*.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.paper.grid import Panel
+from benchmarks.paper.methods import DIRECT, larger_is_better
+from benchmarks.paper.results import Results
+
+HOLDS, READING, FAILS = "holds", "holds under this reading", "does not hold"
+NOT_RUN = "not measured in this run"
+ALL = ("min", "qmean", "f1", "kld")
+COMMAND = "python -m benchmarks paper"
+ITERATION = 100  # mini-batches between two points of the authors' curves
+
+
+class Claim(NamedTuple):
+    """A row of the claims table."""
+
+    source: str
+    claim: str
+    measured: str
+    verdict: str
+    command: str
+
+
+class Duel(NamedTuple):
+    """In how many cells a method beats another."""
+
+    wins: int
+    cells: int
+
+    def __str__(self) -> str:
+        return f"{self.wins} of {self.cells}"
+
+    @property
+    def all(self) -> bool:
+        """Whether it does in every one."""
+        return 0 < self.cells == self.wins
+
+    @property
+    def most(self) -> bool:
+        """Whether it does in more than half."""
+        return 2 * self.wins > self.cells
+
+
+def panels_of(results: Results, *measures: str) -> list[Panel]:
+    """The panels of some figures."""
+    return [panel for panel in results.grid.panels if panel.measure in measures]
+
+
+def panel_of(results: Results, measure: str, dataset: str) -> Panel | None:
+    """A panel by the paper's name of its data set."""
+    return next((panel for panel in panels_of(results, measure) if panel.dataset == dataset), None)
+
+
+def direct_method(panel: Panel, variant: str = "") -> str:
+    """The direct method of a panel: "" is the default recipe, "_paper" the listing, "_ns" the count-based one."""
+    return DIRECT[panel.measure] + variant
+
+
+def beats(results: Results, panel: Panel, method: str, rival: str, margin: float = 0.0) -> bool | None:
+    """Whether the median test value is better by more than `margin`; None where one of them is missing."""
+    if not (results.choices(panel, method) and results.choices(panel, rival)):
+        return None
+    sign = 1 if larger_is_better(panel.measure) else -1
+    return sign * (results.median(panel, method) - results.median(panel, rival)) > margin
+
+
+def duel(outcomes: Iterable[bool | None]) -> Duel:
+    """Count the cells won; None is a cell without results."""
+    known = [outcome for outcome in outcomes if outcome is not None]
+    return Duel(sum(known), len(known))
+
+
+def duels_of(results: Results, panels: Sequence[Panel], variant: str, rival: str) -> Duel:
+    """The direct method against a rival, over panels."""
+    return duel(beats(results, panel, direct_method(panel, variant), rival) for panel in panels)
+
+
+def spread(results: Results, panel: Panel, method: str, digits: str = ".3f") -> str:
+    """Median and range over the seeds."""
+    values = results.values(panel, method)
+    if not values:
+        return "-"
+    return f"{np.median(values):{digits}} [{min(values):{digits}}, {max(values):{digits}}]"
+
+
+def each(panels: Iterable[Panel], say: Callable[[Panel], str]) -> str:
+    """What is said of each panel, in one line."""
+    return "; ".join(f"{panel.used} {say(panel)}" for panel in panels)
+
+
+def number(value: float) -> str:
+    """Three digits; "never" for infinite, "-" for NaN."""
+    if math.isnan(value):
+        return "-"
+    return "never" if math.isinf(value) else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def verdict_of(holds: bool, reading: bool, *evidence: Duel | float) -> str:
+    """The verdict; that nothing was measured, where a part of the evidence has no cell or is NaN."""
+    if any(part.cells == 0 if isinstance(part, Duel) else math.isnan(part) for part in evidence):
+        return NOT_RUN
+    return HOLDS if holds else READING if reading else FAILS
+
+
+def command_for(*figures: str, datasets: str = "") -> str:
+    """The command that runs what a claim needs."""
+    return f"`{COMMAND} --figures {' '.join(figures)}{' --datasets ' + datasets if datasets else ''}`"
+
+
+def missing(source: str, claim: str, *figures: str) -> Claim:
+    return Claim(source, claim, "", NOT_RUN, command_for(*figures))

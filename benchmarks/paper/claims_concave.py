@@ -1,0 +1,246 @@
+"""The claims of the abstract, the introduction and section 5.1 (concave measures)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.paper import claims
+from benchmarks.paper.claims import ALL, Claim, command_for, direct_method, duel, duels_of, number, spread, verdict_of
+from benchmarks.paper.grid import Panel
+from benchmarks.paper.results import Results
+
+NEEDS_LESS = (
+    ("abstract", "much faster convergence", "step", "mini-batches"),
+    ("abstract (ii)", "fewer training samples to a desired level", "samples", "rows, pre-training included"),
+    ("abstract (iii)", "a substantial reduction in training time", "seconds", "seconds"),
+)
+
+
+def rows(results: Results, costs: Sequence[dict]) -> list[Claim]:
+    """All rows, in the paper's order; `costs` is what `stepcost.step_costs` measured."""
+    return [
+        _outperforms_cross_entropy(results),
+        _outperforms_struct(results),
+        *(_needs_less(results, *row) for row in NEEDS_LESS),
+        _stable(results),
+        _a9a(results),
+        _ijcnn(results),
+        _cross_entropy_on_min(results),
+        _duple_outperforms(results),
+        _count_variants(results),
+        _fewer_steps_than_struct(results),
+        _step_cost(costs),
+        _seconds_on_ijcnn(results),
+    ]
+
+
+# -- abstract and introduction ---------------------------------------------------------------------------------------
+
+
+def _outperforms_cross_entropy(results: Results) -> Claim:
+    panels = claims.panels_of(results, *ALL)
+    literal, default = (duels_of(results, panels, variant, "cross_entropy") for variant in ("_paper", ""))
+    tuned, tuned_literal = (duels_of(results, panels, variant, "plug_in") for variant in ("", "_paper"))
+    boosted = duels_of(results, panels, "", "hist_gradient_boosting")
+    measured = (
+        f"Median test value above cross-entropy cut at 0: listing {literal} cells, default recipes {default}. "
+        f"Above cross-entropy with a tuned threshold: listing {tuned_literal}, default {tuned}; above boosted trees "
+        f"with a tuned threshold: default {boosted}"
+    )
+    verdict = verdict_of(literal.all and tuned_literal.all, default.most, literal, default, tuned)
+    return Claim("abstract", "outperforms traditional training", measured, verdict, command_for(*ALL))
+
+
+def _outperforms_struct(results: Results) -> Claim:
+    panels = claims.panels_of(results, *ALL)
+    source, claim = "abstract, introduction", "outperforms recent task-specific training (STRUCT-ANN of Song et al.)"
+    duels = {
+        (variant, rival): duels_of(results, panels, variant, rival)
+        for variant in ("_paper", "")
+        for rival in ("struct_ann", "direct_loss")
+    }
+    measured = "; ".join(
+        f"{'listing' if variant else 'default recipes'} above {rival.replace('_', ' ')} in {duel} cells"
+        for (variant, rival), duel in duels.items()
+    )
+    literal = all(duel.all for (variant, _), duel in duels.items() if variant)
+    default = all(duel.most for (variant, _), duel in duels.items() if not variant)
+    verdict = verdict_of(literal, default, *duels.values())
+    return Claim(source, claim, measured, verdict, command_for(*ALL))
+
+
+def _needs_less(results: Results, source: str, claim: str, axis: str, unit: str) -> Claim:
+    """Direct training against cross-entropy to the value that cross-entropy at 0 ends with."""
+    panels = claims.panels_of(results, "min", "qmean", "f1")
+
+    def sooner(panel: Panel, variant: str, rival: str) -> bool | None:
+        method, goal = direct_method(panel, variant), results.median(panel, "cross_entropy")
+        if math.isnan(goal) or not results.choices(panel, method) or not results.choices(panel, rival):
+            return None
+        return results.first(panel, method, goal, axis) < results.first(panel, rival, goal, axis)
+
+    literal, default, tuned = (
+        duel(sooner(panel, variant, rival) for panel in panels)
+        for variant, rival in (("_paper", "cross_entropy"), ("", "cross_entropy"), ("", "plug_in"))
+    )
+    measured = (
+        f"Fewer {unit} to the value that cross-entropy at 0 ends with: listing {literal} cells, default recipes "
+        f"{default}; than cross-entropy with a tuned threshold: default {tuned}"
+    )
+    verdict = verdict_of(literal.all, default.most, literal, default)
+    return Claim(source, claim, measured, verdict, command_for("min", "qmean", "f1"))
+
+
+def _stable(results: Results) -> Claim:
+    """Largest fall of the median curve below its maximum so far, over the second half of the checkpoints."""
+    panels = claims.panels_of(results, "min", "qmean", "f1")
+
+    def fall(panel: Panel, method: str) -> float:
+        if not results.choices(panel, method):
+            return math.nan
+        curve = np.median(results.curve(panel, method, "step")[1], axis=0)
+        return float(np.max((np.maximum.accumulate(curve) - curve)[len(curve) // 2 :]))
+
+    def steadier(panel: Panel, variant: str) -> bool | None:
+        mine, other = fall(panel, direct_method(panel, variant)), fall(panel, "cross_entropy")
+        return None if math.isnan(mine + other) else mine <= other
+
+    literal, default = (duel(steadier(panel, variant) for panel in panels) for variant in ("_paper", ""))
+    measured = (
+        "Largest fall of the test curve below its best, second half of the checkpoints, no larger than for "
+        f"cross-entropy at 0: listing {literal} cells, default recipes {default}"
+    )
+    verdict = verdict_of(literal.all, default.most, literal, default)
+    return Claim("abstract", "more stable convergence", measured, verdict, command_for("min", "qmean", "f1"))
+
+
+def _a9a(results: Results) -> Claim:
+    source, claim = "introduction", "a9a: F1 around 0.68 in under 10 iterations, cross-entropy needs over 80"
+    panel = claims.panel_of(results, "f1", "a9a")
+    if panel is None:
+        return claims.missing(source, claim, "f1")
+    goal = 0.675
+    methods = ("dame_paper", "dame", "dame_ns", "cross_entropy", "plug_in")
+    first = {method: results.first(panel, method, goal) for method in methods}
+    measured = f"First mini-batch with test F1 >= {goal}, pre-training counted: " + ", ".join(
+        f"{method.replace('_', ' ')} {number(step)}" for method, step in first.items()
+    )
+    direct = min(first["dame"], first["dame_ns"])
+    measured += f". Reading: an iteration is {claims.ITERATION} mini-batches"
+    literal = first["dame_paper"] < 10 and first["cross_entropy"] > 80
+    reading = direct < 10 * claims.ITERATION and first["cross_entropy"] > first["dame_ns"]
+    verdict = verdict_of(literal, reading, *first.values())
+    return Claim(source, claim, measured, verdict, command_for("f1", datasets="a9a"))
+
+
+def _ijcnn(results: Results) -> Claim:
+    source, claim = "introduction", "IJCNN1: min(TPR, TNR) over 0.95 in very few iterations, Song et al. around 0.55"
+    panel = claims.panel_of(results, "min", "ijcnn1")
+    if panel is None:
+        return claims.missing(source, claim, "min")
+    methods = ("duple_paper", "duple", "class_weighted", "plug_in")
+    first = {method: results.first(panel, method, 0.95) for method in methods}
+    struct = results.median(panel, "struct_ann")
+    measured = "First mini-batch at 0.95: " + ", ".join(
+        f"{method.replace('_', ' ')} {number(step)}" for method, step in first.items()
+    )
+    measured += f". STRUCT-ANN {spread(results, panel, 'struct_ann')}, direct loss "
+    measured += f"{spread(results, panel, 'direct_loss')}. Reading: an iteration is {claims.ITERATION} mini-batches"
+    literal = first["duple_paper"] <= 10 and struct <= 0.6
+    reading = first["duple"] <= 10 * claims.ITERATION
+    verdict = verdict_of(literal, reading, struct, *first.values())
+    return Claim(source, claim, measured, verdict, command_for("min", datasets="ijcnn1"))
+
+
+# -- section 5.1: concave measures -----------------------------------------------------------------------------------
+
+
+def _cross_entropy_on_min(results: Results) -> Claim:
+    panels = [panel for panel in claims.panels_of(results, "min") if results.choices(panel, "cross_entropy")]
+    measured = "Cross-entropy at 0: " + claims.each(panels, lambda panel: spread(results, panel, "cross_entropy"))
+    measured += ". The same scores with a tuned threshold: " + claims.each(
+        panels, lambda panel: f"{results.median(panel, 'plug_in'):.3f}"
+    )
+    trivial_ones = duel(results.median(panel, "cross_entropy") < 0.1 for panel in panels)
+    measured += f". Below 0.1 in {trivial_ones} cells"
+    claim = "cross-entropy has a very hard time to get a non-trivial min(TPR, TNR)"
+    verdict = verdict_of(trivial_ones.all, trivial_ones.most, trivial_ones)
+    return Claim("5.1", claim, measured, verdict, command_for("min"))
+
+
+def _duple_outperforms(results: Results) -> Claim:
+    panels = claims.panels_of(results, "min", "qmean")
+    rivals = ("cross_entropy", "struct_ann", "class_weighted", "plug_in", "logit_adjusted")
+    duels = {
+        (variant, rival): duels_of(results, panels, variant, rival)
+        for variant in ("_paper", "_ns_paper", "", "_ns")
+        for rival in rivals
+    }
+    rows = {"_paper": "listing", "_ns_paper": "listing NS", "": "default", "_ns": "default NS"}
+    measured = "Cells won against " + ", ".join(rival.replace("_", " ") for rival in rivals) + ": "
+    measured += "; ".join(
+        f"{title} " + ", ".join(str(duels[variant, rival]) for rival in rivals) for variant, title in rows.items()
+    )
+    in_paper = ("cross_entropy", "struct_ann")
+    literal = all(duels[variant, rival].all for variant in ("_paper", "_ns_paper") for rival in in_paper)
+    default = all(duels[variant, rival].most for variant in ("", "_ns") for rival in in_paper)
+    claim = "DUPLE and DUPLE-NS outperform the competitors (min and Q-mean)"
+    verdict = verdict_of(literal, default, *duels.values())
+    return Claim("5.1", claim, measured, verdict, command_for("min", "qmean"))
+
+
+def _count_variants(results: Results) -> Claim:
+    panels = claims.panels_of(results, "min", "qmean", "f1")
+
+    def level(panel: Panel, variant: str) -> bool | None:
+        counts, plain = (direct_method(panel, tail) for tail in (f"_ns{variant}", variant))
+        gap = results.median(panel, counts) - results.median(panel, plain)
+        return None if math.isnan(gap) else gap > -0.01
+
+    literal, default = (duel(level(panel, variant) for panel in panels) for variant in ("_paper", ""))
+    measured = f"-NS no more than 0.01 below the plain form: listing {literal} cells, default recipes {default}"
+    claim = "the count-based -NS variants do as well"
+    verdict = verdict_of(literal.all, default.most, literal, default)
+    return Claim("5.1, 5.2", claim, measured, verdict, command_for("min", "qmean", "f1"))
+
+
+def _fewer_steps_than_struct(results: Results) -> Claim:
+    panels = claims.panels_of(results, "min", "qmean")
+
+    def sooner(panel: Panel, variant: str) -> bool | None:
+        goal, method = results.median(panel, "struct_ann"), direct_method(panel, variant)
+        if math.isnan(goal) or not results.choices(panel, method):
+            return None
+        return results.first(panel, method, goal) < results.first(panel, "struct_ann", goal)
+
+    literal, default = (duel(sooner(panel, variant) for panel in panels) for variant in ("_paper", ""))
+    measured = f"Fewer mini-batches to STRUCT-ANN's own value: listing {literal} cells, default recipes {default}"
+    claim = "DUPLE takes fewer iterations than STRUCT-ANN"
+    verdict = verdict_of(literal.all, default.most, literal, default)
+    return Claim("5.1", claim, measured, verdict, command_for("min", "qmean"))
+
+
+def _step_cost(costs: Sequence[dict]) -> Claim:
+    ratios = [cost["ratio"] for cost in costs if cost["measure"] in ("min", "qmean")]
+    measured = "STRUCT-ANN's step over DUPLE's, compilation outside of both: " + ", ".join(
+        f"{cost['ratio']} ({cost['measure']}, {cost['batch']} rows)" for cost in costs
+    )
+    verdict = verdict_of(min(ratios) >= 10, max(ratios) >= 10)
+    return Claim("5.1", "each iteration of DUPLE is at least 10 times faster", measured, verdict, f"`{claims.COMMAND}`")
+
+
+def _seconds_on_ijcnn(results: Results) -> Claim:
+    source, claim = "5.1", "IJCNN1: ANN 0-1 and STRUCT-ANN are highly time intensive beside DUPLE (Q-mean)"
+    panel = claims.panel_of(results, "qmean", "ijcnn1")
+    if panel is None:
+        return claims.missing(source, claim, "qmean")
+    methods = ("duple_paper", "duple", "cross_entropy", "struct_ann")
+    seconds = {m: results.first(panel, m, results.median(panel, m) - 0.01, "seconds") for m in methods}
+    values = ", ".join(f"{m.replace('_', ' ')} {number(s)} s" for m, s in seconds.items())
+    measured = f"Seconds to within 0.01 of its own best: {values}"
+    slowest = min(seconds["cross_entropy"], seconds["struct_ann"])
+    verdict = verdict_of(slowest > 3 * seconds["duple_paper"], slowest > seconds["duple"], *seconds.values())
+    return Claim(source, claim, measured, verdict, command_for("qmean", datasets="ijcnn1"))

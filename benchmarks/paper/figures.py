@@ -1,0 +1,111 @@
+"""The paper's figures, redrawn: test values against steps, samples and seconds, a column per data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.paper.datasets import PAPER_TABLE
+from benchmarks.paper.grid import Panel
+from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better
+from benchmarks.paper.results import Results, trivial
+from benchmarks.pictures import TITLES, _pyplot
+
+AXES = {"step": "mini-batches", "samples": "rows seen, pre-training included", "seconds": "seconds of training"}
+KLD_FLOOR = 1e-7
+DIRECT_WIDTH = 2.0
+
+
+class Style(NamedTuple):
+    """How a method's curve is drawn; the colours are told apart by colour-blind eyes."""
+
+    colour: str
+    line: Any
+    width: float = 1.4
+
+
+def _styles() -> dict[str, Style]:
+    blue, sky, grey, orange, green, red, purple = (
+        "#0072b2", "#56b4e9", "#777777", "#e69f00", "#009e73", "#d55e00", "#cc79a7",
+    )  # fmt: skip
+    styles = {}
+    for driver in ("duple", "dame", "denim"):
+        styles[driver] = Style(blue, "-", DIRECT_WIDTH)
+        styles[f"{driver}_ns"] = Style(blue, "--")
+        styles[f"{driver}_paper"] = Style(sky, "-")
+        styles[f"{driver}_ns_paper"] = Style(sky, "--")
+    return {
+        **styles,
+        "struct_ann": Style(red, "-"),
+        "direct_loss": Style(red, ":"),
+        "cross_entropy": Style(grey, "-"),
+        "plug_in": Style(grey, "--"),
+        "class_weighted": Style(orange, "-"),
+        "logit_adjusted": Style(green, "-."),
+        "hist_gradient_boosting": Style(purple, (0, (6, 2))),
+    }
+
+
+def draw(results: Results, figure: str, path: Path) -> None:
+    """Draw one figure of the grid: a row per axis, a column per data set."""
+    plt = _pyplot()
+    panels = [panel for panel in results.grid.panels if panel.measure == figure]
+    size = (3.1 * len(panels) + 0.4, 2.5 * len(AXES) + 1.1)
+    picture, axes = plt.subplots(len(AXES), len(panels), figsize=size, squeeze=False, sharey=True, layout="constrained")
+    for column, panel in enumerate(panels):
+        for row, axis in enumerate(AXES):
+            _draw_panel(axes[row, column], results, panel, axis)
+        axes[0, column].set_title(_title(panel), fontsize=10)
+    better = "larger" if larger_is_better(figure) else "smaller"
+    picture.supylabel(f"{TITLES[figure]} on test rows ({better} is better)", fontsize=10)
+    columns = min(4, len(panels))
+    picture.legend(*_all_handles(axes), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(path, dpi=72)
+    plt.close(picture)
+
+
+def _title(panel: Panel) -> str:
+    title = PAPER_TABLE[panel.dataset].title if panel.dataset in PAPER_TABLE else panel.dataset
+    return title if panel.used == panel.dataset else f"{title}: stand-in {panel.used}"
+
+
+def _draw_panel(plot, results: Results, panel: Panel, axis: str) -> None:
+    for method in results.methods(panel):
+        style = _styles().get(method)
+        if style:
+            look = {"color": style.colour, "linestyle": style.line, "linewidth": style.width}
+            _draw_method(plot, results, panel, method, axis, {**look, "label": METHODS[method].title})
+    floor = trivial(panel, results.grid)
+    level = floor.value if floor.training_prior is None else floor.training_prior
+    label = "trivial predictor" if floor.training_prior is None else "answering the training prior"
+    plot.axhline(max(level, KLD_FLOOR), color="black", linestyle=(0, (1, 2)), linewidth=1.2, label=label)
+    plot.set_xscale("log")
+    plot.set_yscale("log" if panel.measure == "kld" else "linear")
+    plot.set_xlabel(AXES[axis], fontsize=8)
+    plot.tick_params(labelsize=8)
+    plot.grid(alpha=0.3)
+
+
+def _draw_method(plot, results: Results, panel: Panel, method: str, axis: str, look: dict) -> None:
+    """Medians over seeds, with the range for the direct method; a rival without steps is a level line."""
+    if TRAININGS[METHODS[method].training].rival:
+        plot.axhline(results.median(panel, method), **look)
+        return
+    along, values = results.curve(panel, method, axis)
+    values = np.maximum(values, KLD_FLOOR) if panel.measure == "kld" else values
+    plot.plot(along, np.median(values, axis=0), **look)
+    if look["linewidth"] == DIRECT_WIDTH:
+        low, high = values.min(axis=0), values.max(axis=0)
+        plot.fill_between(along, low, high, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def _all_handles(axes) -> tuple[list, list]:
+    """One legend entry per label, whichever panel has it."""
+    found: dict[str, Any] = {}
+    for axis in axes.flat:
+        for handle, label in zip(*axis.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    return list(found.values()), list(found)

@@ -1,0 +1,172 @@
+"""What the processes of an MPI job run in the tests: ``python mpi_jobs.py NAME ARGUMENTS...``; results go to files."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+import aesara_nondecomp as an
+from aesara_nondecomp import drivers, networks
+from aesara_nondecomp.recipes import Phase, Recipe
+
+STEPS = 200
+PRIOR = 0.1
+
+
+def rows(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of all processes: few positives, all of them in the first third."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    y = np.where(np.arange(n) < n * PRIOR, 1, -1)
+    X[y > 0] += 0.7
+    return X, y
+
+
+def part_of(comm, n: int) -> slice:
+    cuts = np.linspace(0, n, comm.size + 1).astype(int)
+    return slice(cuts[comm.rank], cuts[comm.rank + 1])
+
+
+RECIPES = {
+    "duple": lambda: drivers.DUPLE("qmean", PRIOR),
+    "duple_counts": lambda: drivers.DUPLE("min", PRIOR, counts=True),
+    "duple_new": lambda: drivers.DUPLE("qmean", PRIOR, evaluate="new"),
+    "denim": lambda: drivers.DENIM("kld", PRIOR, eps=0.01),
+    "dame": lambda: drivers.DAME("f1", PRIOR, inner_steps=10),
+    "cross_entropy": lambda: drivers.CrossEntropy(PRIOR),
+    "class_weighted": lambda: drivers.ClassWeighted(PRIOR),
+    "struct_ann": lambda: drivers.StructANN("f1"),
+}
+
+
+def functions() -> an.TrainFunctions:
+    return an.TrainFunctions(an.mlp(5, (4,), dtype="float64", seed=0))
+
+
+def trained(shared, X, y, driver, **options) -> an.Model:
+    recipe = Recipe((Phase(driver),), learning_rate=0.02, averaging=0.9)
+    # 8 rows of which 0.8 are positive: most batches leave some process without one.
+    return an.fit(X, y, "qmean", recipe=recipe, functions=shared, steps=STEPS, batch_size=8, seed=3, **options)
+
+
+def every_algorithm(comm, out: str) -> None:
+    """The weights of every algorithm, in one process with all rows and in this job."""
+    (X, y), shared = rows(), functions()
+    own, weight = part_of(comm, len(y)), 1.0 + np.arange(len(y)) % 3
+    gaps = {}
+    for name, driver in RECIPES.items():
+        options = [{}, {}] if name == "struct_ann" else [{"sample_weight": weight}, {"sample_weight": weight[own]}]
+        whole = trained(shared, X, y, driver(), validation=0.2, **options[0])
+        spread = trained(shared, X[own], y[own], driver(), validation=0.2, comm=comm, **options[1])
+        assert [e.table for e in spread.evaluations] == [e.table for e in whole.evaluations]
+        gaps[name] = max(float(np.abs(a - b).max()) for a, b in zip(whole.parameters, spread.parameters))
+    for k, value in enumerate(spread.parameters):
+        assert all(np.array_equal(value, other) for other in comm.allgather(value)), f"parameter {k} differs by rank"
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
+
+
+def text(comm, out: str) -> None:
+    """An LSTM, whose embedding table moves by rows."""
+    rng = np.random.default_rng(0)
+    ids = rng.integers(1, 12, (90, 7))
+    ids[np.arange(7) >= rng.integers(1, 8, 90)[:, None]] = 0
+    y = np.where((ids == 3).any(axis=1), 1, -1)
+    own = part_of(comm, len(y))
+    shared = an.TrainFunctions(networks.lstm(12, 4, 3, dtype="float64", seed=0), "momentum")
+    recipe = Recipe((Phase(drivers.DUPLE("qmean", PRIOR)),), learning_rate=0.05, averaging=0.9)
+    options = {"recipe": recipe, "functions": shared, "steps": 60, "batch_size": 8, "seed": 1, "prior": 0.4}
+    narrow = ids[own][:, : 7 - comm.rank]  # widths need not agree
+    wide = np.vstack([np.pad(part, ((0, 0), (0, 7 - part.shape[1]))) for part in comm.allgather(narrow)])
+    models = [an.fit(wide, y, "qmean", **options), an.fit(narrow, y[own], "qmean", comm=comm, **options)]
+    gap = max(float(np.abs(a - b).max()) for a, b in zip(*(model.parameters for model in models)))
+    Path(f"{out}.{comm.rank}").write_text(json.dumps({"lstm": gap}))
+
+
+def classifier(comm, out: str) -> None:
+    """The estimator, in one process with all rows and in this job, where one process has positives alone."""
+    X, y = rows()
+    own = slice(0, 30) if comm.rank == 0 else slice(30, None)
+    options = {"measure": "f1", "hidden": (4,), "steps": 60, "batch_size": 16, "validation": 0.3, "dtype": "float64",
+               "tune_threshold": True, "random_state": 2}  # fmt: skip
+    whole = an.MeasureClassifier(**options).fit(X, y)
+    spread = pickle.loads(pickle.dumps(an.MeasureClassifier(**options, comm=comm).fit(X[own], y[own])))
+    assert spread.comm is None
+    gaps = {
+        "scores": float(np.abs(whole.decision_function(X) - spread.decision_function(X)).max()),
+        "probabilities": float(np.abs(whole.predict_proba(X) - spread.predict_proba(X)).max()),
+    }
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
+
+
+def two_phases(comm, out: str) -> None:
+    """The paper's DAME, whose second phase trains the head alone."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+    options = {"algorithm": "dame", "preset": "paper", "functions": shared, "steps": 60, "batch_size": 16, "seed": 1}
+    models = [an.fit(X, y, "f1", **options), an.fit(X[own], y[own], "f1", comm=comm, **options)]
+    gap = max(float(np.abs(a - b).max()) for a, b in zip(*(model.parameters for model in models)))
+    Path(f"{out}.{comm.rank}").write_text(json.dumps({"dame_paper": gap}))
+
+
+def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = "0") -> None:
+    """A run with checkpoints, resumed where there is one; process `victim` is killed after step `at`."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+
+    def kill(step) -> None:
+        if step.step == int(at):
+            os.kill(int(victim_pid), signal.SIGKILL)
+
+    victim_pid = comm.bcast(os.getpid(), root=int(victim)) if int(victim) >= 0 else None
+    model = trained(
+        shared, X[own], y[own], drivers.DAME("f1", PRIOR, inner_steps=10), comm=comm, validation=0.2,
+        checkpoint=checkpoint, checkpoint_every=20, resume=True, on_step=kill if victim_pid else None,
+    )  # fmt: skip
+    if comm.rank == 0:
+        np.savez(out, *model.parameters, steps=len(model.history))
+
+
+def failing(comm) -> None:
+    """One process meets an error in the middle of training."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+    step = shared.apply
+
+    def failing_apply(*arguments):
+        if comm.rank == comm.size - 1 and failing_apply.calls == 5:
+            raise RuntimeError("the disk is full")
+        failing_apply.calls += 1
+        return step(*arguments)
+
+    failing_apply.calls = 0
+    shared.apply = failing_apply
+    trained(shared, X[own], y[own], drivers.CrossEntropy(PRIOR), comm=comm)
+
+
+def refused(comm, out: str) -> None:
+    """What a bad part in one process raises in all of them."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+    X, y = X[own], y[own]
+    wrong = X.copy()
+    if comm.rank == comm.size - 1:
+        wrong[0, 0] = np.nan
+    short = y[1:] if comm.rank == comm.size - 1 else y
+    messages = []
+    for features, labels in ((wrong, y), (X, short)):
+        try:
+            trained(shared, features, labels, drivers.CrossEntropy(PRIOR), comm=comm)
+        except ValueError as problem:
+            messages.append(str(problem))
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(messages))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](MPI.COMM_WORLD, *sys.argv[2:])

@@ -1,0 +1,142 @@
+"""The comparison with the cross-entropy family: choices see the validation part only, and tables are plain medians."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp.data import Batch
+from aesara_nondecomp.drivers import DAME
+from aesara_nondecomp.rates import ClassSums
+from benchmarks.improvements import protocol, report
+from benchmarks.improvements.choice import ScoredTest, choose
+from benchmarks.improvements.held_out import HeldOutDuals
+from benchmarks.improvements.methods import Method, methods
+from benchmarks.improvements.protocol import Cell, Rows, Run, applicable, cells
+from benchmarks.improvements.variants import MEASURES, VARIANTS
+
+SIGNS = np.array([1, 1, 1, -1, -1, -1, -1, -1])
+HELD = Rows(np.zeros((8, 1), "float32"), SIGNS)
+
+
+def cell(train_signs=SIGNS, test=None) -> Cell:
+    return Cell("made up", 0, Rows(np.zeros((len(train_signs), 1), "float32"), train_signs), HELD, test, {})
+
+
+def run(variant: str, *held_scores) -> Run:
+    scores = np.array(held_scores, dtype="float32")
+    return Run(variant, 0.01, 50 * np.arange(1, len(scores) + 1), np.zeros((len(scores), 1)), scores)
+
+
+PERFECT, SHIFTED, USELESS = 2.0 * SIGNS, 2.0 * SIGNS - 5, np.full(8, -1.0)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_best_run_and_checkpoint_on_validation_is_chosen_without_any_test_part(measure):
+    runs = [run("ce", USELESS, SHIFTED), run("wce", USELESS, PERFECT), run("f1 natural", PERFECT)]
+    (member,) = choose(cell(test=None), runs, measure, Method("", ("ce", "wce")))
+    assert (member.run.variant, member.checkpoint, member.threshold, member.held_value) == ("wce", 1, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_tuned_cut_is_the_exact_plug_in_threshold_of_the_validation_part(measure):
+    scores = np.array([3, 1, -2, 2, 0, -1, -3, -4], "float32")
+    (member,) = choose(cell(), [run("ce", scores)], measure, Method("", ("ce",), ("tuned",)))
+    threshold, value = metrics.best_threshold(measure, scores, SIGNS)
+    assert (member.threshold, member.held_value) == (threshold, pytest.approx(value))
+
+
+def test_a_score_at_the_prior_is_cut_at_its_log_odds():
+    (member,) = choose(cell(), [run("ce", PERFECT)], "min", Method("", ("ce",), ("prior",)))
+    assert member.threshold == pytest.approx(np.log(3 / 5))
+
+
+def test_members_vote_with_soft_labels_around_their_own_thresholds():
+    test = ScoredTest(cell(test=Rows(np.zeros((2, 1)), np.array([1, -1]))), folder="")
+    names = ("ce", "wce", "ce b20")
+    members = [m for name in names for m in choose(cell(), [run(name, PERFECT)], "min", Method("", (name,)))]
+    # One sure of the right answer, two barely of the wrong one: a majority of labels would lose.
+    for name, scores in (("ce", [6, -6]), ("wce", [-0.1, 0.1]), ("ce b20", [-0.1, 0.1])):
+        test.known[(name, 0.01, 0, False)] = np.array(scores)
+    assert test.value("min", members, refitted=False) == 1.0
+    assert test.value("min", members[1:], refitted=False) == 0.0
+    assert test.value("min", [members[0]._replace(threshold=7.0)], refitted=False) == 0.0
+
+
+def test_twenty_percent_batches_are_left_out_where_positives_are_not_rarer():
+    names = ["ce", "ce b20", "wce balanced", "f1 b20"]
+    assert applicable(cell(SIGNS), names) == ["ce", "wce balanced"]
+    assert applicable(cell(np.array([1] + [-1] * 9)), names) == names
+
+
+def test_every_method_names_variants_and_the_direct_side_trains_no_more_than_the_other():
+    for measure in MEASURES:
+        rows = methods(measure, development=True)
+        assert {name for method in rows for name in method.variants} <= VARIANTS.keys()
+        assert len({method.name for method in rows}) == len(rows)
+        trained = {name.startswith("direct"): set() for name in ("direct", "CE")}
+        for method in methods(measure):
+            trained[method.name.startswith("direct")] |= set(method.variants)
+        assert len(trained[True]) <= len(trained[False])
+
+
+def test_development_takes_its_test_part_from_the_training_rows():
+    (final,), (development,) = (list(cells("letter", [3], None, flag)) for flag in (False, True))
+    rows = [len(part.signs) for part in (development.train, development.held, development.test)]
+    assert sum(rows) == len(final.train.signs) + len(final.held.signs)
+    assert len(final.test.signs) == 4000 != rows[2]
+
+
+def test_a_refit_adds_the_validation_rows_and_stops_at_the_chosen_step(monkeypatch, tmp_path):
+    (whole,) = cells("letter", [0], None, False)
+    small = whole._replace(
+        train=Rows(*(part[:700] for part in whole.train)), held=Rows(*(part[:300] for part in whole.held))
+    )
+    seen, fit = [], protocol.an.fit
+
+    def spy(X, y, **options):
+        seen.append((len(y), options["steps"]))
+        return fit(X, y, **options)
+
+    monkeypatch.setattr(protocol.an, "fit", spy)
+    chosen = run("f1 natural", PERFECT, PERFECT)
+    weights = protocol.refit(small, chosen, 0, str(tmp_path))
+    np.testing.assert_array_equal(protocol.refit(small, chosen, 0, str(tmp_path)), weights)
+    assert seen == [(1000, 50)]
+    assert weights.shape == (16 * 64 + 64 + 64 * 64 + 64 + 64 + 1,)
+
+
+def test_held_out_duals_follow_the_held_out_rows_and_not_the_training_batch():
+    held = ClassSums(0, 0, 0, 0, count_pos=3, count_neg=4, n_pos=4, n_neg=4)
+    batches = itertools.repeat(Batch(HELD.X, HELD.signs, 8))
+
+    class Functions:
+        def class_sums(self, X, y):
+            return held
+
+    driver = HeldOutDuals(DAME("f1", 0.2, reward="logistic", counts=True), Functions(), batches, every=1)
+    driver.begin_round(held._replace(count_pos=4))
+    driver.observe(held._replace(count_pos=0))
+    assert driver.duals()["v"] == pytest.approx(measures.get("f1").value(0.75, 1.0, 0.2))
+
+
+def test_tables_hold_medians_over_seeds_and_paired_differences():
+    values = {"CE tuned": [0.5, 0.6, 0.9], "direct, at 0": [0.6, 0.7, 0.8]}
+    lines = [
+        {"dataset": dataset, "seed": seed, "measure": "f1", "method": method, "value": value + shift}
+        for dataset, shift in (("a", 0.0), ("b", 0.1))
+        for method, row in values.items()
+        for seed, value in enumerate(row)
+    ]
+    text = report.tables(lines, ["f1"])
+    assert "| CE tuned | 0.6000 ±0.200 | 0.7000 ±0.200 | 0.6500 |" in text
+    assert "| direct, at 0 | +0.1000 (se 0.0000; 4 won, 2 lost of 6) |" in text
+
+
+def test_a_method_that_some_data_sets_lack_has_no_mean_and_no_difference():
+    have = [("a", "CE tuned"), ("a", "direct, b20"), ("b", "CE tuned")]
+    lines = [{"dataset": d, "seed": 0, "measure": "f1", "method": name, "value": 0.5} for d, name in have]
+    text = report.tables(lines, ["f1"])
+    assert "| direct, b20 | 0.5000 ±0.000 | – | – |" in text
+    assert text.count("direct, b20") == 1

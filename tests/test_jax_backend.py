@@ -1,0 +1,284 @@
+"""The JAX backend gives what the C backend gives: Op by Op, along the golden trajectories, and through `fit`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles import FixedBatches, LinearProblem
+
+import aesara_nondecomp as an
+from aesara_nondecomp import TrainFunctions, compiling, measures, networks, optimisers, train
+from aesara_nondecomp._aesara import aesara, at, jax_mode
+from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, StructANN
+from aesara_nondecomp.networks import Network
+from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, RowUpdate
+from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
+from aesara_nondecomp.ops.dense import ActivationGradient, Dense, Product
+from aesara_nondecomp.ops.embedding import Rows
+from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
+from aesara_nondecomp.ops.rewards import RewardSums
+
+jax = pytest.importorskip("jax", reason="the JAX backend needs the extra `jax`")
+jax_mode()  # switches 64 bits on, before any array is made
+
+from aesara_nondecomp.devices import DeviceRows  # noqa: E402
+from aesara_nondecomp.ops import jax_dispatch  # noqa: E402
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "golden_trajectories.json").read_text())
+INPUTS, RUNS = GOLDEN["inputs"], GOLDEN["runs"]
+PROBLEM = LinearProblem(*(np.array(INPUTS[name]) for name in ("X", "y", "w0")))
+LITERAL = {"forgetting": 1.0, "evaluate": "new"}
+
+# -- Op by Op --------------------------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+b, d, h, T, V = 6, 5, 3, 4, 9
+IDS = np.array([[1, 2, 3, 4], [2, 2, 0, 0], [0, 0, 0, 0], [5, 0, 1, 0], [8, 8, 8, 8], [0, 0, 0, 7]], dtype="int32")
+
+
+def normal(*shape):
+    return RNG.normal(size=shape)
+
+
+def performed(op, inputs):
+    """The outputs of the Op's NumPy implementation."""
+    node = op.make_node(*[at.as_tensor_variable(x) for x in inputs])
+    outputs = [[None] for _ in node.outputs]
+    extra = {"params": None} if isinstance(op, (Dense, ActivationGradient, Product, LSTMGradient)) else {}
+    with np.errstate(invalid="ignore"):  # a row of padding alone, whose -inf - -inf is not used
+        op.perform(node, [np.array(x) for x in inputs], outputs, **extra)
+    return [out[0] for out in outputs]
+
+
+def translated(op, inputs):
+    outputs = jax.jit(jax_dispatch.translations()[type(op)](op))(*inputs)
+    return [np.asarray(out) for out in (outputs if isinstance(outputs, tuple) else (outputs,))]
+
+
+def update_inputs(rule, t):
+    scalars = [np.asarray(0.05), np.asarray(0.9), np.asarray(t), np.array([0.0, 0.1])]
+    return [*scalars, normal(d, h), normal(d, h), *(np.abs(normal(d, h)) for _ in rule.slots), normal(d, h)]
+
+
+def row_update_inputs(rule, t):
+    touched = np.minimum(np.arange(V), t).astype("float64")
+    slots = [np.abs(normal(V, d)) for _ in rule.slots]
+    scalars = [np.asarray(0.05), np.asarray(0.9), np.asarray(t), np.array([0.0, 0.2])]
+    return [*scalars, IDS, normal(T * b, d), normal(V, d), normal(V, d), touched, *slots]
+
+
+def lstm_inputs():
+    return [normal(T * b, d), IDS, normal(d, 4 * h), normal(h, 4 * h), normal(4 * h)]
+
+
+def lstm_gradient_inputs(of_last):
+    x, mask, W, U, bias = given = lstm_inputs()
+    kept = performed(LSTM(), given)[1:]
+    return [normal(b if of_last else T * b, h), x, mask, W, U, *kept]
+
+
+def attention_weights():
+    return performed(AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS])[1]
+
+
+SIGNED = np.array([1.0, -1.0, 0.0, 2.5, -0.5, 1.0])
+CASES = {
+    "rewards": (RewardSums(), [normal(b), SIGNED, np.array([1.0, 0.5, 2.0, 0.1]), np.asarray(0.7)]),
+    "rewards of a column": (RewardSums(), [normal(b, 1) * 40, SIGNED, np.array([1.0, 0, 0, 0.1]), np.asarray(1.0)]),
+    "rewards of padding": (RewardSums(), [normal(b), np.zeros(b), np.ones(4), np.asarray(1.0)]),
+    **{f"dense {name}": (Dense(name), [normal(b, d), normal(d, h), normal(h)]) for name in ACTIVATIONS},
+    **{
+        f"slope of {name}": (ActivationGradient(name), [ACTIVATIONS[name].value(normal(b, h)), normal(b, h)])
+        for name in ACTIVATIONS
+    },
+    "product": (Product(False, True), [normal(b, d), normal(h, d)]),
+    "transposed product": (Product(True, False), [normal(d, b), normal(d, h)]),
+    **{
+        f"{name} at step {t}": (FusedUpdate(rule, 1), update_inputs(rule, t))
+        for name in ("sgd", "momentum", "nesterov", "adam", "adamw")
+        for rule in [optimisers.get(name)]
+        for t in (0.0, 7.0)
+    },
+    **{
+        f"rows by {name} at step {t}": (RowUpdate(rule, 1), row_update_inputs(rule, t))
+        for name in ("sgd", "adam")
+        for rule in [optimisers.get(name)]
+        for t in (0.0, 7.0)
+    },
+    "lookup": (Rows(), [normal(V, d), IDS]),
+    "lstm": (LSTM(), lstm_inputs()),
+    "lstm back from the last state": (LSTMGradient(True), lstm_gradient_inputs(True)),
+    "lstm back from all states": (LSTMGradient(False), lstm_gradient_inputs(False)),
+    "attention": (AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS]),
+    "attention back": (AttentionGradient(), [normal(b, h), attention_weights(), normal(T * b, h)]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_translation_of_an_op_gives_its_numpy_result(case):
+    op, inputs = CASES[case]
+    for got, expected in zip(translated(op, inputs), performed(op, inputs)):
+        assert got.dtype == np.asarray(expected).dtype and got.shape == np.shape(expected)
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_every_fused_op_has_a_case():
+    assert {type(op) for op, _ in CASES.values()} == set(jax_dispatch.translations())
+
+
+# -- the step --------------------------------------------------------------------------------------------------------
+
+
+def without_bias():
+    X, w = at.matrix("X", dtype="float32"), aesara.shared(PROBLEM.w.astype("float32"), name="w")
+    return Network(X, at.dot(X, w), [w])
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return {backend: TrainFunctions(without_bias(), "sgd", backend) for backend in ("c", "jax")}
+
+
+def walk(functions, driver, batches):
+    functions.initialise()
+    stub = FixedBatches(batches, PROBLEM.prior, "float32")
+    steps = islice(train(functions, driver, stub, learning_rate=INPUTS["eta"]), 5)
+    return [[*functions.parameters()[0], *step.sums, step.gradient_norm, *step.duals.values()] for step in steps]
+
+
+PARTS = [PROBLEM.part(rows) for rows in INPUTS["minibatches_S0_to_S5"]]
+DRIVERS = {
+    "duple_qmean": lambda p: DUPLE(measures.get("qmean"), p, **LITERAL),
+    "duple_min": lambda p: DUPLE(measures.get("min"), p, **LITERAL),
+    "duple_negkld": lambda p: DUPLE(measures.get("kld"), p, **LITERAL),
+    "duple_ns_qmean": lambda p: DUPLE(measures.get("qmean"), p, counts=True, **LITERAL),
+    "duple_qmean_minibatch": lambda p: DUPLE(measures.get("qmean"), p, **LITERAL),
+    "denim_negkld": lambda p: DENIM(measures.get("kld"), p, **LITERAL),
+    "denim_qmeasure_1": lambda p: DENIM(measures.get("qmeasure"), p, **LITERAL),
+    "denim_ns_qmeasure_1": lambda p: DENIM(measures.get("qmeasure"), p, counts=True, eps=1 / 16, **LITERAL),
+    "dame_f1": lambda p: DAME(measures.get("f1"), p, inner_steps=INPUTS["dame_inner_steps"], **LITERAL),
+    "cross_entropy": CrossEntropy,
+    "class_weighted": ClassWeighted,
+    "struct_ann": lambda p: StructANN("f1"),
+}
+
+
+@pytest.mark.parametrize("run", DRIVERS)
+def test_jax_walks_with_c_along_the_golden_trajectories(run, compiled):
+    batches = PARTS if run.endswith("minibatch") else (PROBLEM,)
+    paths = [walk(compiled[backend], DRIVERS[run](PROBLEM.prior), batches) for backend in ("jax", "c")]
+    np.testing.assert_allclose(*paths, atol=1e-5)
+    if run in RUNS and run != "dame_f1":
+        golden = [record["w"] for record in RUNS[run][1:]]
+        np.testing.assert_allclose([step[: len(PROBLEM.w)] for step in paths[0]], golden, atol=1e-5)
+
+
+def by_numpy(inputs, outputs, name, updates=()):
+    """A function by the Ops' NumPy implementations, which other tests hold against the C code."""
+    mode = aesara.compile.mode.Mode(linker="py", optimizer=None)
+    return aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
+
+
+NETWORKS = {
+    "mlp": lambda: networks.mlp(d, (4, 3), seed=0),
+    "lstm": lambda: networks.lstm(V, 4, 3, seed=0),
+    "attention": lambda: networks.attention(V, 4, 3, 3, 3, seed=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # attention over padding alone, in NumPy
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_take_the_steps_of_the_numpy_implementations(name, monkeypatch):
+    monkeypatch.setitem(compiling.BACKENDS, "numpy", by_numpy)
+    y = np.array([1, -1, -1, 1, -1, 1], dtype="float32")
+    ends = []
+    for backend in ("numpy", "jax"):
+        functions = TrainFunctions(NETWORKS[name](), "momentum", backend)
+        X = IDS if functions.network.takes_tokens else np.random.default_rng(1).normal(size=(b, d)).astype("float32")
+        functions.initialise(0)
+        functions.configure(l2=0.01, averaging=0.8)
+        for k in range(6):
+            functions.steer((1.0, 0.5, 0.2 * k, 0.3), 0.05)
+            functions.ascend(X, y)
+        ends.append([*functions.parameters(), *functions.averaged_parameters(), functions.scores(X)])
+    for got, expected in zip(*ends):
+        np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
+def test_no_change_of_weights_rates_or_settings_is_traced_again(monkeypatch):
+    traces = []
+    inner = jax_dispatch.reward_sums
+    monkeypatch.setattr(jax_dispatch, "reward_sums", lambda *args: traces.append(1) or inner(*args))
+    functions = TrainFunctions(networks.linear(d), "adam", "jax")
+    X, y = np.ones((b, d), "float32"), np.ones(b, "float32")
+    for k in range(5):
+        functions.configure(l2=0.1 * k, averaging=0.1 * k, temperature=1.0 + k)
+        functions.steer((k, 1.0, 0.5 * k, 0.0), 0.1 / (k + 1))
+        functions.ascend(X, y)
+    state = functions.state()
+    functions.initialise(1)
+    functions.restore(state)
+    functions.ascend(X, y)
+    assert len(traces) == 1
+
+
+# -- fit -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, d)).astype("float32")
+    return X, (X[:, 0] + 0.5 * rng.normal(size=200) > 0.8).astype(int)
+
+
+def test_fit_gives_the_model_of_the_c_backend(data):
+    models = [
+        an.fit(*data, "qmean", hidden=(4,), steps=30, batch_size=32, seed=0, validation=0.25, optimiser="sgd",
+               backend=backend)
+        for backend in ("c", "jax")
+    ]  # fmt: skip
+    for got, expected in zip(models[1].parameters, models[0].parameters):
+        np.testing.assert_allclose(got, expected, atol=1e-5)
+    assert isinstance(models[1].predict(data[0]), np.ndarray)
+    assert models[1].best_step == models[0].best_step
+
+
+def test_rows_on_the_device_are_the_rows(data):
+    X, _ = data
+    rows = DeviceRows(X)
+    got = rows.batch(np.array([3, -1, 0]))
+    assert isinstance(got, jax.Array)
+    np.testing.assert_array_equal(got, [X[3], np.zeros(d), X[0]])
+    np.testing.assert_array_equal(rows.part(np.array([5, 2]))[:], X[[5, 2]])
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_an_op_without_translation_is_named_with_its_layer():
+    X, W = at.matrix("X", dtype="float32"), aesara.shared(np.zeros((d, 1), "float32"), name="W")
+    functions = TrainFunctions(Network(X, at.sort(at.dot(X, W)), [W]), backend="jax")
+    with pytest.raises(ValueError, match="backend='jax' cannot take this network: SortOp.*use backend='c'"):
+        functions.scores(np.zeros((2, d), "float32"))
+
+
+def test_dropout_is_refused():
+    with pytest.raises(ValueError, match="no dropout"):
+        TrainFunctions(networks.mlp(d, (3,), dropout=0.5), backend="jax")
+
+
+def test_an_unknown_backend_is_refused_with_a_suggestion():
+    with pytest.raises(ValueError, match="jax"):
+        TrainFunctions(networks.linear(d), backend="jaxx")
+
+
+def test_a_missing_jax_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match=r"aesara-nondecomp\[jax\]"):
+        TrainFunctions(networks.linear(d), backend="jax")

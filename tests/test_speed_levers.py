@@ -1,0 +1,128 @@
+"""What makes the package fast changes no result: each lever against the plain way, and that it is in force."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import aesara_nondecomp as an
+from aesara_nondecomp import compiled, data, measures
+from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp.compiling import compile_c
+from aesara_nondecomp.ops.dense import Product
+from benchmarks import gemm_floor, speed, target
+
+rng = np.random.default_rng(5)
+CATALOGUE = measures.defaults()
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return an.TrainFunctions(an.mlp(6, (4,), seed=0))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_large_matrix_times_a_column_is_numpys_product(transposed, dtype):
+    a, x = at.matrix(dtype=dtype), at.matrix(dtype=dtype)
+    product = compile_c([a, x], Product(transposed, False)(a, x), "product")
+    matrix = rng.normal(size=(2600, 200)).astype(dtype)  # large enough for gemv
+    column = rng.normal(size=(2600 if transposed else 200, 1)).astype(dtype)
+    expected = (matrix.T if transposed else matrix).astype("float64") @ column
+    np.testing.assert_allclose(product(matrix, column), expected, atol=1e-4 if dtype == "float32" else 1e-10)
+
+
+def test_intermediate_arrays_are_kept_and_results_are_not_overwritten(functions):
+    X = rng.normal(size=(9, 6)).astype("float32")
+    first = functions.scores(X)
+    kept = first.copy()
+    assert not functions._scores.vm.allow_gc
+    functions.scores(-X)
+    np.testing.assert_array_equal(first, kept)
+
+
+def test_networks_of_other_depths_and_widths_share_the_compiled_modules(functions, monkeypatch):
+    y = np.array([1, -1, 1], dtype="float32")
+    functions.ascend(np.ones((3, 6), dtype="float32"), y)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a module was compiled")
+
+    monkeypatch.setattr(aesara.link.c.cmodule.GCC_compiler, "compile_str", refuse)
+    deeper = an.TrainFunctions(an.mlp(5, (4, 3, 2), seed=0))
+    deeper.steer((1.0, 1.0, 1.0, 1.0), 0.1)
+    sums, norm = deeper.ascend(np.ones((3, 5), dtype="float32"), y)
+    assert (sums.n_pos, sums.n_neg) == (2, 1) and norm > 0
+
+
+def test_scores_by_chunks_are_those_of_all_rows_at_once(functions, monkeypatch):
+    X = rng.normal(size=(23, 6)).astype("float32")
+    whole = functions.scores(X)
+    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
+    np.testing.assert_allclose(functions.scores(X), whole, rtol=1e-5)
+
+
+def test_standardising_leaves_the_callers_rows_alone():
+    X = rng.normal(size=(50, 3))
+    before = X.copy()
+    scaled = data.Standardiser.fit(X).transform(X)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", [m for m in CATALOGUE if m.takes_floats], ids=str)
+@pytest.mark.parametrize("eps", [0.0, 0.01])
+def test_a_measure_of_floats_is_its_value_in_an_array(measure, eps):
+    grid = [0.0, 0.25, 0.6, 1.0]
+    of_floats = [[measure.value(P, N, 0.3, eps) for N in grid] for P in grid]
+    of_arrays = measure.value(np.array(grid)[:, None], np.array(grid), 0.3, eps)
+    np.testing.assert_allclose(of_floats, of_arrays, rtol=1e-15)
+    assert all(type(value) is float for row in of_floats for value in row)
+
+
+def test_the_measures_that_dame_and_denim_ask_at_every_step_take_floats():
+    asked = [m for m in CATALOGUE if isinstance(m, (measures.Pseudolinear, measures.PseudoConcave))]
+    assert all(m.takes_floats for m in [*asked, measures.get("kld"), measures.get("nss")])
+
+
+def test_scipys_statistics_load_when_first_used_and_not_before():
+    program = (
+        "import sys, aesara_nondecomp.compiled, aesara.scalar.math as m\n"
+        "assert not any(name.startswith('scipy.stats') for name in sys.modules)\n"
+        "print(m.scipy.stats.chi2.sf(1.0, 2.0), m.scipy.special.gamma(5.0))\n"
+        "import scipy.stats\n"
+        "from scipy.stats import norm\n"
+        "print(norm.cdf(0.0), scipy.stats is sys.modules['scipy.stats'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    sf, gamma, cdf, same = done.stdout.split()
+    assert (float(sf), float(gamma)) == (pytest.approx(math.exp(-0.5)), 24.0) and (float(cdf), same) == (0.5, "True")
+
+
+@pytest.mark.skipif(not aesara.config.blas__ldflags, reason="no BLAS is linked")
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("trans_b", [False, True])
+def test_the_floor_multiplies_what_it_says(trans_a, trans_b):
+    a, b, out = (rng.normal(size=shape).astype("float32") for shape in ((7, 4), (4, 3), (7, 3)))
+    left, right = (np.ascontiguousarray(x.T) if trans else x for x, trans in ((a, trans_a), (b, trans_b)))
+    gemm_floor.product(left, right, out, trans_a, trans_b)()
+    np.testing.assert_allclose(out, a @ b, rtol=1e-4)
+
+
+def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
+    monkeypatch.setattr(speed, "_repeats", lambda run: 1)
+    calls = []
+    times = speed.interleaved({name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)
+    assert "".join(calls) == "aabb" "bbaa" "aabb"  # each once to fill the caches, once on the clock
+    assert [len(values) for values in times.values()] == [3, 3]
+
+
+def test_the_tuned_threshold_of_the_peer_is_the_best_of_all():
+    y = np.where(rng.random(200) < 0.3, 1, -1)
+    scores = rng.normal(size=200) + 0.8 * y
+    best = max(target._worse_rate(scores, y, threshold) for threshold in scores)
+    assert target._worse_rate(scores, y, target._best_threshold(scores, y)) == best
