@@ -52,7 +52,7 @@ setup(
         "benchmarks": PROGRESS
         + TEXT
         + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],
-        "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3"],
+        "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3", *JAX],
         "test": TEST,
         "dev": TEST + TEXT + SKLEARN + ["ruff>=0.6,<1", "mypy>=1.10,<3"],
     },

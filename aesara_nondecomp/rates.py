@@ -105,6 +105,7 @@ class RunningRates:
         choose("reward", reward, dict.fromkeys(REWARDS))
         require(0 < forgetting <= 1, "forgetting must lie in (0, 1]", forgetting)
         self.reward, self.forgetting = reward, forgetting
+        self._first = 2 * REWARDS.index(reward)  # position of its two sums among `ClassSums`
         self.reset()
 
     def reset(self) -> None:
@@ -113,15 +114,15 @@ class RunningRates:
 
     def add(self, sums: ClassSums) -> None:
         """Add a batch's class sums."""
-        for k, (total, count) in enumerate(zip(sums.of(self.reward), (sums.n_pos, sums.n_neg))):
+        for k, count in enumerate((sums.n_pos, sums.n_neg)):
             if count > 0:
-                self.sums[k] = self.forgetting * self.sums[k] + total
+                self.sums[k] = self.forgetting * self.sums[k] + sums[self._first + k]
                 self.counts[k] = self.forgetting * self.counts[k] + count
 
     def rates(self) -> tuple[float, float]:
         """(P, N); 1/2, the rate of a coin, for a class not seen yet."""
-        P, N = (total / count if count else 0.5 for total, count in zip(self.sums, self.counts))
-        return P, N
+        (pos, neg), (n_pos, n_neg) = self.sums, self.counts
+        return (pos / n_pos if n_pos else 0.5), (neg / n_neg if n_neg else 0.5)
 
     def state(self) -> dict[str, list[float]]:
         """Everything needed to go on exactly: plain floats."""

@@ -103,7 +103,7 @@ def _plain_cross_entropy(d: int, hidden, X, y) -> Callable[[], None]:
     t, *slots = aesara.shared(np.asarray(0.0)), *[like(p) for _ in optimiser.slots for p in network.parameters]
     averages = [like(p) for p in network.parameters]
     rate, averaging, decay = (aesara.shared(np.asarray(v)) for v in (1e-4, 0.0, np.zeros(len(network.parameters))))
-    moves = []
+    moves: list[tuple] = []
     for k, (p, gradient) in enumerate(zip(network.parameters, gradients)):
         own = p, *slots[k :: len(network.parameters)], averages[k]
         new_t, *new, _ = FusedUpdate(optimiser, k)(rate, averaging, t, decay, p, gradient, *own[1:])
