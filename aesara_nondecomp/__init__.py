@@ -32,8 +32,8 @@ _HOMES = {
 }
 _MODULES = (
     "compiled", "data", "drivers", "estimators", "fitting", "history", "intervals", "measures", "metrics", "model",
-    "multiclass", "networks", "ops", "optimisers", "quantification", "rates", "recipes", "schedules", "symbolic",
-    "tabular", "training",
+    "multiclass", "networks", "onnx_export", "ops", "optimisers", "protocols", "quantification", "rates", "recipes",
+    "schedules", "symbolic", "tabular", "training",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

@@ -5,14 +5,8 @@ Everything else says ``from aesara_nondecomp._aesara import aesara, at``.
 
 from __future__ import annotations
 
-import importlib
 import logging
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import ModuleType
-from typing import Any
 
 from aesara_nondecomp import _setup
 
@@ -35,39 +29,13 @@ def _disable_compilation(problem: str) -> None:
     )
 
 
-@contextmanager
-def _loaded_when_used(*names: str) -> Iterator[None]:
-    """Inside the block importing these modules gives a stand-in, which loads the module once something asks for it."""
-    stand_ins = {name: _stand_in(name) for name in names if name not in sys.modules}
-    sys.modules.update(stand_ins)
-    try:
-        yield
-    finally:
-        for name, stand_in in stand_ins.items():
-            if sys.modules.get(name) is stand_in:
-                del sys.modules[name]
-
-
-def _stand_in(name: str) -> ModuleType:
-    module = ModuleType(name)
-
-    def load(attribute: str) -> Any:
-        if sys.modules.get(name) is module:
-            del sys.modules[name]
-        return getattr(importlib.import_module(name), attribute)
-
-    module.__getattr__ = load  # type: ignore[method-assign]
-    return module
-
-
 _setup.configure()
 logging.getLogger("aesara.tensor.blas").addFilter(_is_news)
 _problem = _setup.compiler_problem()
 if _problem is not None:
     _disable_compilation(_problem)
 
-# Aesara imports all of SciPy's statistics, a third of its own import time, and uses them where no training step comes.
-with warnings.catch_warnings(), _loaded_when_used("scipy.special", "scipy.stats"):
+with warnings.catch_warnings():
     # Import-time deprecations inside Aesara and what it imports: nothing a user of this package can act upon.
     warnings.simplefilter("ignore")
     import aesara

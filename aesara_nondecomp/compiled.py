@@ -1,4 +1,4 @@
-"""The compiled step and its companions."""
+"""The compiled step and its companions; the graph of the step itself is in `moves`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp import optimisers
-from aesara_nondecomp._aesara import aesara, at, jax_mode
+from aesara_nondecomp._aesara import at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number, require
 from aesara_nondecomp.compiling import BACKENDS
+from aesara_nondecomp.moves import Moves, number, value_of
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import FusedUpdate, RowUpdate, reward_sums
-from aesara_nondecomp.ops.row_update import caught_up
+from aesara_nondecomp.ops import reward_sums
 from aesara_nondecomp.rates import ClassSums
 
 SCORING_ROWS = 4096  # rows scored at a time: large enough for BLAS, small enough to stay in cache
@@ -56,19 +56,11 @@ class TrainFunctions:
             jax_mode()  # that it is missing is to be known at once
             require(not network.streams, "backend='jax' has no dropout: leave it out, or use backend='c'", network)
         self.lock = threading.RLock()  # to be held by whoever trains, where threads share the functions
-        self._weights = _shared("reward_weights", np.zeros(4))
-        self._temperature = _shared("temperature", 1.0)
-        self._learning_rate = _shared("learning_rate", 0.01)
-        self._averaging = _shared("averaging", 0.0)
-        self._t = _shared("t", 0.0)
-        self._decay = _shared("decay", np.zeros(len(network.parameters)))
-        self._steered = [v.get_value(borrow=True) for v in (self._weights, self._learning_rate)]
-        self._slots = [_like(p, slot) for slot in self.optimiser.slots for p in network.parameters]
-        self._averages = [_like(p, "average") for p in network.parameters]
-        # Of each row of an embedding table, the step that last moved it.
-        self._touched = [_shared("touched", np.zeros(len(k.table.get_value(borrow=True)))) for k in network.lookups]
+        self._weights = number("reward_weights", np.zeros(4))
+        self._temperature = number("temperature", 1.0)
+        self._moves = Moves(network, self.optimiser)
+        self._steered = [v.get_value(borrow=True) for v in (self._weights, self._moves.learning_rate)]
         self._y = at.vector("y", dtype=network.dtype)
-        self.restart()
 
     # -- one step ------------------------------------------------------------------------------------------------
 
@@ -163,11 +155,7 @@ class TrainFunctions:
         ValueError
             If a value is out of range.
         """
-        require(0 <= l2 < float("inf"), "l2 must be a finite number of at least 0", l2)
-        require(0 <= averaging < 1, "averaging must lie in [0, 1)", averaging)
-        decayed, parameters = set(self.network.decayed), self.network.parameters
-        self._decay.set_value(np.array([l2 if parameters[k] in decayed else 0.0 for k in self._order()]))
-        self._averaging.set_value(np.asarray(averaging, dtype="float64"))
+        self._moves.configure(l2, averaging)
         self._temperature.set_value(np.asarray(positive_number("temperature", temperature)))
 
     # -- evaluation ----------------------------------------------------------------------------------------------
@@ -200,16 +188,11 @@ class TrainFunctions:
 
     def parameters(self) -> list[np.ndarray]:
         """Copies of the current parameters."""
-        return [_value(p) for p in self.network.parameters]
+        return [value_of(p) for p in self.network.parameters]
 
     def averaged_parameters(self) -> list[np.ndarray]:
         """Copies of the running average of the parameters (see `configure`)."""
-        averages = {p: _value(average) for p, average in zip(self.network.parameters, self._averages)}
-        t, decay = float(self._t.get_value()), float(self._averaging.get_value())
-        for lookup, touched in zip(self.network.lookups, self._touched):
-            table = _value(lookup.table)
-            averages[lookup.table] = caught_up(averages[lookup.table], table, _value(touched), t, decay)
-        return list(averages.values())
+        return self._moves.averaged_parameters()
 
     def load(self, parameters: Sequence[np.ndarray]) -> None:
         """Put other values in the parameters, of the same shapes.
@@ -245,18 +228,14 @@ class TrainFunctions:
 
     def restart(self) -> None:
         """Forget the optimiser's moments, the step count and the averages; keep the parameters."""
-        self._t.set_value(np.asarray(0.0))
-        for slot in (*self._slots, *self._touched):
-            slot.set_value(np.zeros(slot.get_value(borrow=True).shape, slot.dtype))
-        for average, p in zip(self._averages, self.network.parameters):
-            average.set_value(_value(p), borrow=True)
+        self._moves.restart()
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the next step depends on, apart from what `steer` and `configure` set.
 
         Parameters, slots, averages, step count, and the random streams (as JSON text in arrays of shape ()).
         """
-        arrays = {name: _value(variable) for name, variable in self._state_variables().items()}
+        arrays = {name: value_of(variable) for name, variable in self._state_variables().items()}
         generators = (generator.get_value(borrow=True) for generator in self.network.generators)
         texts = {f"generator.{k}": np.array(json.dumps(g.bit_generator.state)) for k, g in enumerate(generators)}
         return {**arrays, **texts}
@@ -284,14 +263,8 @@ class TrainFunctions:
             shared.set_value(generator, borrow=True)
 
     def _state_variables(self) -> dict[str, Any]:
-        groups = {
-            "parameters": self.network.parameters,
-            "slots": self._slots,
-            "averages": self._averages,
-            "touched": self._touched,
-        }
-        named = {f"{group}.{k}": v for group, members in groups.items() for k, v in enumerate(members)}
-        return {**named, "t": self._t}
+        parameters = {f"parameters.{k}": p for k, p in enumerate(self.network.parameters)}
+        return {**parameters, **self._moves.state_variables()}
 
     # -- compilation ---------------------------------------------------------------------------------------------
 
@@ -314,92 +287,43 @@ class TrainFunctions:
 
     @cached_property
     def _ascend(self):
-        network = self.network
-        objective, sums = reward_sums(network.training_scores, self._y, self._weights, self._temperature)
-        norms, moves = self._moves(self._gradients_of(objective), [lookup.ids for lookup in network.lookups])
-        return self._function([network.inputs, self._y], [sums, *norms], "ascend", updates=moves)
+        objective, sums = self._class_objective()
+        norms, moves = self._moves.along(self._moves.gradients_of(objective))
+        return self._function([self.network.inputs, self._y], [sums, *norms], "ascend", updates=moves)
 
     @cached_property
     def _ascend_rows(self):
         objective, coefficients = self._row_objective()
-        norms, moves = self._moves(self._gradients_of(objective), [lookup.ids for lookup in self.network.lookups])
+        norms, moves = self._moves.along(self._moves.gradients_of(objective))
         return self._function([self.network.inputs, coefficients], norms, "ascend_rows", updates=moves)
 
     @cached_property
     def _gradients(self):
-        network = self.network
-        objective, sums = reward_sums(network.training_scores, self._y, self._weights, self._temperature)
-        return self._function([network.inputs, self._y], [sums, *self._gradients_of(objective)], "gradients")
+        objective, sums = self._class_objective()
+        gradients = self._moves.gradients_of(objective)
+        return self._function([self.network.inputs, self._y], [sums, *gradients], "gradients")
 
     @cached_property
     def _row_gradients(self):
         objective, coefficients = self._row_objective()
-        return self._function([self.network.inputs, coefficients], self._gradients_of(objective), "row_gradients")
+        gradients = self._moves.gradients_of(objective)
+        return self._function([self.network.inputs, coefficients], gradients, "row_gradients")
 
     @cached_property
     def _apply(self):
-        parameters, lookups = self.network.parameters, self.network.lookups
-        gradients = [parameters[k].type() for k in self._order()]
-        ids = [lookup.ids.type() for lookup in lookups]
-        norms, moves = self._moves(gradients, ids)
+        gradients, ids = self._moves.gradient_inputs()
+        norms, moves = self._moves.along(gradients, ids)
         return self._function([*gradients, *ids], norms, "apply", updates=moves)
+
+    def _class_objective(self):
+        """The weighted objective while training, and the class sums."""
+        return reward_sums(self.network.training_scores, self._y, self._weights, self._temperature)
 
     def _row_objective(self):
         """Sum of the scores, each times its coefficient; and the vector of coefficients."""
         scores, coefficients = self.network.training_scores, at.vector("coefficients", dtype=self.network.dtype)
         column = scores if scores.ndim == 1 else scores[:, 0]
         return (coefficients * column).sum(), coefficients
-
-    def _order(self) -> list[int]:
-        """Positions of the parameters: those that move as a whole, then the tables, in the order of the lookups."""
-        parameters, tables = self.network.parameters, [lookup.table for lookup in self.network.lookups]
-        whole = [k for k, p in enumerate(parameters) if p not in tables]
-        return whole + [parameters.index(table) for table in tables]
-
-    def _gradients_of(self, objective):
-        """Gradients in the order of `_order`: of parameters as a whole, of the looked-up rows of tables."""
-        lookups = self.network.lookups
-        whole = self._order()[: len(self.network.parameters) - len(lookups)]
-        roots = [*(self.network.parameters[k] for k in whole), *(lookup.rows for lookup in lookups)]
-        return aesara.grad(objective, roots)
-
-    def _moves(self, gradients, ids):
-        """The norms of the gradient's parts, and the updates of one ascent step along it."""
-        order = self._order()
-        n_whole = len(order) - len(self.network.lookups)
-        norms, moves = self._whole_moves(order[:n_whole], gradients[:n_whole])
-        moves = moves or [(self._t, self._t + 1.0)]  # a network of tables alone
-        for position, own_ids in enumerate(ids):
-            k = n_whole + position
-            norm, more = self._row_moves(position, order[k], gradients[k], own_ids, decay_at=k)
-            norms.append(norm)
-            moves += more
-        return norms, moves
-
-    def _whole_moves(self, whole: Sequence[int], gradients):
-        norms: list[Any] = []
-        moves: list[Any] = []
-        for decay_at, (k, gradient) in enumerate(zip(whole, gradients)):
-            own = self.network.parameters[k], *self._slots_of(k), self._averages[k]
-            update = FusedUpdate(self.optimiser, decay_at)
-            t, *new, norm = update(
-                self._learning_rate, self._averaging, self._t, self._decay, own[0], gradient, *own[1:]
-            )
-            moves += [*([] if moves else [(self._t, t)]), *zip(own, new)]
-            norms.append(norm)
-        return norms, moves
-
-    def _row_moves(self, position: int, k: int, gradient, ids, decay_at: int):
-        moved = [self.network.parameters[k], self._averages[k], self._touched[position]]
-        moved += self._slots_of(k)
-        update = RowUpdate(self.optimiser, decay_at)
-        *new, norm = update(
-            self._learning_rate, self._averaging, self._t, self._decay, ids, gradient, *moved
-        )  # fmt: skip
-        return norm, list(zip(moved, new))
-
-    def _slots_of(self, k: int) -> list[Any]:
-        return self._slots[k :: len(self.network.parameters)]
 
     @cached_property
     def _class_sums(self):
@@ -434,19 +358,6 @@ class TrainFunctions:
     def _chunks(self, n: int) -> list[slice]:
         size = SCORING_TEXTS if self.network.takes_tokens else SCORING_ROWS
         return [slice(start, start + size) for start in range(0, max(n, 1), size)]
-
-
-def _value(shared) -> np.ndarray:
-    """A copy of a shared array, wherever it lies."""
-    return np.array(shared.get_value(borrow=True))
-
-
-def _shared(name: str, value):
-    return aesara.shared(np.asarray(value, dtype="float64"), name=name)
-
-
-def _like(parameter, name: str):
-    return aesara.shared(np.zeros_like(parameter.get_value(borrow=True)), name=f"{parameter.name}.{name}")
 
 
 def _dense(rows):

@@ -141,6 +141,7 @@ def fit(
     ValueError
         For unusable data, labels or options, before anything is compiled; or a checkpoint of another run.
     """
+    require(functions is None or network is None, "functions have a network of their own: give no other", network)
     require(comm is None or not is_text(X), "comm needs token ids: Vocabulary.transform makes them", "texts")
     if isinstance(network, str):
         choose("network for text", network, TEXT_NETWORKS)

@@ -25,7 +25,7 @@ from aesara_nondecomp.training import Step
 from aesara_nondecomp.validation import Evaluation
 
 
-@dataclass
+@dataclass(eq=False)  # arrays have no one answer to ==
 class Model:
     """A trained network: weights as plain arrays, and the compiled functions to score with.
 

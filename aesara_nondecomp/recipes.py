@@ -132,12 +132,13 @@ def trained_measure(measure):
     KLD, AE, RAE, NAS and NSS are perfect as soon as FP = FN, however bad the classifier, and training on them alone
     ends with one class; BAKLD adds balanced accuracy.
     """
-    return measures.BAKLD() if measure.name in ("kld", "ae", "rae", "nas", "nss", "nss_raw") else measure
+    of_prevalence_alone = (measures.KLD, measures.AE, measures.RAE, measures.NAS, measures.NSS)
+    return measures.BAKLD() if isinstance(measure, of_prevalence_alone) else measure
 
 
 def _default_duple(measure, problem: Problem, counts: bool | None) -> Driver:
     ns, p, eps = bool(counts), problem.prior, problem.eps
-    if measure.name == "min":
+    if isinstance(measure, measures.Min):
         inner = DUPLE(measure, p, counts=ns, dual="step", dual_rate=0.05, forgetting=0.5, eps=eps)
     else:
         inner = DUPLE(measure, p, counts=ns, forgetting=0.9, eps=eps)
@@ -146,8 +147,9 @@ def _default_duple(measure, problem: Problem, counts: bool | None) -> Driver:
 
 def _share_of_positives(measure, problem: Problem) -> float:
     """The anchor's weight of the positives: the measure's own where it is linear, else one half."""
-    linear = {"accuracy": problem.prior, "weighted_accuracy": getattr(measure, "c", 0.5)}
-    return min(max(linear.get(measure.name, 0.5), 1e-6), 1 - 1e-6)
+    linear = isinstance(measure, (measures.Accuracy, measures.WeightedAccuracy))
+    share = measure.positive_weight(problem.prior) if linear else 0.5
+    return min(max(share, 1e-6), 1 - 1e-6)
 
 
 def _default_denim(measure, problem: Problem, counts: bool | None) -> Driver:

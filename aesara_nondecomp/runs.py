@@ -15,6 +15,9 @@ from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.recipes import Phase
 from aesara_nondecomp.training import Step, train
 
+# The duals start from rows of both classes, which a batch of a few rows seldom holds (and one row never).
+SMALL_BATCH, ROWS_FOR_SMALL_BATCHES = 8, 512
+
 
 class TrainingRows(NamedTuple):
     """What is trained on."""
@@ -156,7 +159,10 @@ class _Stretch:
         self.functions.restart()
         dtype = self.functions.network.dtype
         self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype)
-        self.round_data = _round_data(X, signs, phase.driver.round_rows, run.rng, weight, dtype)
+        rows = phase.driver.round_rows
+        if rows is None and self.batches.batch_size < SMALL_BATCH:
+            rows = ROWS_FOR_SMALL_BATCHES
+        self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
 
     def train(self, after: Step | None) -> Iterator[Step]:
         """Endless steps."""

@@ -44,6 +44,14 @@ def test_weights_are_a_softmax_over_the_valid_tokens():
     assert (weights[MASK == 0] == 0).all() and (context[2] == 0).all()
 
 
+@pytest.mark.parametrize("mask", [MASK, np.zeros_like(MASK)], ids=["one row of padding", "nothing but padding"])
+def test_rows_of_padding_are_zero_without_a_floating_point_warning(mask):
+    energies, states, _ = case("float32")
+    with np.errstate(all="raise"):
+        context, weights = by_perform(AttentionPool(), energies, states, mask)
+    assert (context[2] == 0).all() and (weights[2] == 0).all()
+
+
 def test_energies_of_any_size_give_finite_weights():
     energies, states, mask = case("float32")
     energies[::3] = 1e4

@@ -48,6 +48,9 @@ FIT = [
     ({"X": X.astype(str)}, "must be numbers, got an array of dtype <U"),
     ({"X": X[:, 0]}, r"two-dimensional, got shape \(40,\)"),
     ({"X": 3.0}, "two-dimensional, got shape"),
+    ({"sample_weight": np.full(40, 1e-42)}, "sample_weight must be of ordinary size, got a largest of 1e-42"),
+    ({"sample_weight": np.full(40, 1e39)}, "sample_weight must be of ordinary size"),
+    ({"functions": TrainFunctions(linear(3)), "network": mlp(3)}, "functions have a network of their own"),
     # prior
     ({"prior": 0.0}, "prior must be a positive finite number, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1, got 1.0"),
@@ -173,6 +176,8 @@ CE = CrossEntropy(0.3)
     (lambda: DAME("f1", 0.3, inner_steps=0), "inner_steps must be a whole number of at least 1"),
     (lambda: DAME("f1", 0.3, round_rows=-1), "round_rows must be a whole number of at least 1"),
     (lambda: Mix(CE, CE, 1.5), r"share must lie in \[0, 1\], got 1.5"),
+    (lambda: Mix(CE, DUPLE("qmean", 0.3)), "anchor of a Mix needs fixed weights.*got 'DUPLE'"),
+    (lambda: WarmStart(DUPLE("qmean", 0.3), 5, CE), "a WarmStart needs fixed weights.*got 'DUPLE'"),
     (lambda: WarmStart(CE, 0, CE), "steps must be a whole number of at least 1"),
     (lambda: RunningRates("accuracy"), "unknown reward 'accuracy'"),
     (lambda: class_sums(np.zeros((3, 1)), np.ones(3)), r"one shape \(b,\), got \(3, 1\) and \(3,\)"),

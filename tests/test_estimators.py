@@ -176,6 +176,25 @@ def test_partial_fit_goes_on_from_fit(fitted):
     assert further.n_iter_ == 44
 
 
+def test_a_fit_that_fails_leaves_the_labels_of_the_last_one():
+    estimator = tiny().fit(X, Y)
+    before = estimator.predict(X)
+    with pytest.raises(ValueError, match="steps must be"):
+        estimator.set_params(steps=0).fit(X, np.where(Y == 1, "a", "b"))
+    assert np.array_equal(estimator.predict(X), before)
+
+
+def test_partial_fit_cuts_where_the_recipe_says():
+    estimator = tiny(algorithm="logit_adjusted").partial_fit(X, Y)
+    assert estimator.threshold_ == pytest.approx(np.log(Y.mean() / (1 - Y.mean())))
+
+
+@pytest.mark.parametrize("options", [{"algorithm": "plug_in"}, {"tune_threshold": True, "validation": 0.2}])
+def test_partial_fit_refuses_to_choose_a_threshold_without_held_out_rows(options):
+    with pytest.raises(ValueError, match="partial_fit .* threshold"):
+        tiny(**options).partial_fit(X, Y)
+
+
 def test_a_checkpoint_is_gone_on_from(tmp_path, fitted):
     stopped = tiny(checkpoint=tmp_path / "c.npz", on_step=lambda step: step.step == 15).fit(X, Y)
     assert stopped.n_iter_ == 15
@@ -190,9 +209,17 @@ def test_a_checkpoint_is_gone_on_from(tmp_path, fitted):
 def test_a_copy_predicts_the_same_and_goes_on_the_same(copied):
     original = tiny().partial_fit(X, Y)
     twin = copied(original)
-    assert twin.model_.functions is None
+    assert twin.model_ is not original.model_
+    assert np.array_equal(twin.model_.decision_function(X), original.model_.decision_function(X))
     assert np.array_equal(twin.decision_function(X), original.decision_function(X))
     assert np.array_equal(parameters(twin.partial_fit(X, Y)), parameters(original.partial_fit(X, Y)))
+
+
+def test_a_copy_is_of_the_network_that_was_trained_whatever_the_parameters_say_by_now():
+    original = tiny().fit(X, Y)
+    expected = original.decision_function(X)
+    twin = pickle.loads(pickle.dumps(original.set_params(activation="tanh")))
+    assert np.array_equal(twin.decision_function(X), expected)
 
 
 def test_a_second_estimator_of_the_shape_compiles_nothing(fitted, monkeypatch):

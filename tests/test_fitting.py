@@ -219,3 +219,10 @@ def test_a_recipe_of_ones_own_replaces_algorithm_and_preset(functions):
     model, path = watched_fit(functions, measure="f1", recipe=recipe, **QUICK)
     assert model.history[0].learning_rate == 0.02 and set(model.history[0].duals) == {"v"}
     assert model.measure == measures.get("f1") and same(model.parameters, path[-1])
+
+
+@pytest.mark.parametrize("measure", ["min", "f1", "bakld"])
+def test_batches_of_one_row_train(measure, functions):
+    model = fit(X, Y, measure, functions=functions, seed=0, batch_size=1, steps=1500)
+    assert model.value(X, Y, "qmean") > measures.QMean().trivial(0.25) + 0.2
+    assert all(step.samples == step.step for step in model.history)

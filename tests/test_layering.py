@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ ALLOWED: dict[str, set[str]] = {
     "networks": {"_aesara", "ops"},
     "optimisers": {"_aesara"},
     "compiling": {"_aesara", "ops"},
-    "compiled": _SYMBOLIC | {"rates", "compiling"},
+    "moves": _SYMBOLIC,
+    "compiled": _SYMBOLIC | {"rates", "compiling", "moves"},
     "symbolic": {"_aesara", "measures", "compiling"},
     "recipes": _HOST,
     "parallel": {"data", "rates", "ops", "compiled"},
@@ -139,6 +141,12 @@ def test_host_modules_leave_aesara_unimported(module):
     name = "aesara_nondecomp" + module
     code = f"import sys, {name}; sys.exit('aesara' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent).returncode == 0
+
+
+def test_every_public_name_is_there():
+    pytest.importorskip("sklearn")
+    package = import_module("aesara_nondecomp")
+    assert all(hasattr(package, name) for name in package.__all__)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Models on disk: they come back as they went, in either precision; nothing else is taken for one."""
 
+import copy
 import io
 import json
 import pickle
@@ -62,6 +63,10 @@ def test_a_model_comes_back_as_it_went(model, path):
     for name in ("measure", "classes", "prior", "threshold", "best_step", "feature_names", "network_description"):
         assert getattr(loaded, name) == getattr(model, name), name
     assert loaded.history == [] and loaded.evaluations == []
+
+
+def test_models_are_told_apart_by_what_they_are_and_not_by_their_arrays(model):
+    assert model == model and model != copy.copy(model)
 
 
 def test_a_trained_model_comes_back(functions, path):

@@ -4,6 +4,7 @@ import pytest
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
+from aesara_nondecomp.rates import ClassSums
 from aesara_nondecomp.recipes import ALGORITHMS, Problem, recipe_for, trained_measure
 
 PROBLEM = Problem(prior=0.2, eps=0.001)
@@ -106,3 +107,15 @@ def test_the_anchor_of_a_linear_measure_weighs_the_classes_as_the_measure_does(c
     assert mix.anchor.weights()[2:] == pytest.approx((c, 1 - c), abs=1e-5)
     mix, _ = parts(recipe_for("accuracy", PROBLEM).phases[0].driver)
     assert mix.anchor.weights()[2:] == pytest.approx((0.2, 0.8))
+
+
+@pytest.mark.parametrize("name", ["kld", "min", "accuracy"])
+def test_a_measure_of_ones_own_is_trained_as_it_is_whatever_its_name(name):
+    mine = measures.concave(name, lambda P, N, p: 0.9 * P + 0.1 * N, lambda P, N, p: (0.9, 0.1))
+    (phase,) = recipe_for(mine, PROBLEM).phases
+    assert core(recipe_for(mine, PROBLEM)).measure is mine and core(recipe_for(mine, PROBLEM)).dual == "exact"
+    assert phase.driver.anchor.weights() == ClassWeighted(PROBLEM.prior).weights()
+    stepwise = DUPLE(mine, PROBLEM.prior, dual="step", dual_rate=1.0)
+    stepwise.begin_round(ClassSums(1, 1, 1, 1, 1, 1, 2, 2))
+    stepwise.observe(ClassSums(1, 1, 1, 1, 1, 1, 2, 2))
+    assert (stepwise.alpha, stepwise.beta) == pytest.approx((0.9, 0.1))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -87,20 +83,6 @@ def test_a_measure_of_floats_is_its_value_in_an_array(measure, eps):
 def test_the_measures_that_dame_and_denim_ask_at_every_step_take_floats():
     asked = [m for m in CATALOGUE if isinstance(m, (measures.Pseudolinear, measures.PseudoConcave))]
     assert all(m.takes_floats for m in [*asked, measures.get("kld"), measures.get("nss")])
-
-
-def test_scipys_statistics_load_when_first_used_and_not_before():
-    program = (
-        "import sys, aesara_nondecomp.compiled, aesara.scalar.math as m\n"
-        "assert not any(name.startswith('scipy.stats') for name in sys.modules)\n"
-        "print(m.scipy.stats.chi2.sf(1.0, 2.0), m.scipy.special.gamma(5.0))\n"
-        "import scipy.stats\n"
-        "from scipy.stats import norm\n"
-        "print(norm.cdf(0.0), scipy.stats is sys.modules['scipy.stats'])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    sf, gamma, cdf, same = done.stdout.split()
-    assert (float(sf), float(gamma)) == (pytest.approx(math.exp(-0.5)), 24.0) and (float(cdf), same) == (0.5, "True")
 
 
 @pytest.mark.skipif(not aesara.config.blas__ldflags, reason="no BLAS is linked")

@@ -229,6 +229,17 @@ def test_the_classifier_takes_texts_predicts_shares_and_survives_pickling(traine
         classifier.partial_fit(texts, y)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"), [({"backend": "cc"}, "unknown backend 'cc'"), ({"dtype": "float64"}, "dtype 'float32'")]
+)
+def test_the_classifier_of_texts_ignores_no_backend_and_no_dtype(options, message):
+    pytest.importorskip("sklearn")
+    from aesara_nondecomp import MeasureClassifier
+
+    with pytest.raises(ValueError, match=message):
+        MeasureClassifier(network="lstm", steps=1, **options).fit(["good day", "bad day"] * 4, [1, 0] * 4)
+
+
 def test_training_on_texts_resumes_from_a_checkpoint_to_the_same_bits(trained, tmp_path):
     texts, y, _ = trained
     common = {"network": "lstm", "batch_size": 50, "seed": 3, "checkpoint": tmp_path / "run.npz"}

@@ -113,7 +113,8 @@ def as_numbers(cells: Sequence[str]) -> np.ndarray:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:
         return np.array(cells)
-    return numbers.astype(np.int64) if np.array_equal(numbers, np.rint(numbers)) else np.array(cells)
+    whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.rint(numbers))
+    return numbers.astype(np.int64) if whole else np.array(cells)
 
 
 def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:

@@ -370,7 +370,8 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        If they are not one finite number of at least 0 per row, some of them positive in each class.
+        If they are not one finite number of at least 0 per row, some of them positive in each class, or their size is
+        such that sums of them would not fit into float32.
     """
     weight = np.asarray(sample_weight, dtype="float64")
     if weight.shape != signs.shape:
@@ -383,6 +384,9 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
         if not (weight[signs == sign] > 0).any():
             raise ValueError("sample_weight must be above 0 for some rows of each class, got 0 for all "
                              f"{name} rows. Give some of them weight, or leave sample_weight out.")
+    if not 1e-20 < weight.max() < 1e20:
+        raise ValueError(f"sample_weight must be of ordinary size, got a largest of {weight.max()}. "
+                         "Divide it by its mean: only ratios of weights count.")
     return weight
 
 

@@ -209,7 +209,7 @@ def _label_vector(y: Any) -> np.ndarray:
 def _distinct(values: np.ndarray) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
     # np.unique cannot sort mixed objects and would keep every NaN apart, so objects take a set.
-    found = list(set(values.tolist())) if values.dtype == object else np.unique(values).tolist()
+    found = list(set(values.tolist())) if values.dtype == object else _unique(values).tolist()
     if any(isinstance(label, float) and label != label for label in found):
         raise ValueError("labels must not be missing, got NaN among them. Drop those rows or fill them in.")
     try:
@@ -217,6 +217,15 @@ def _distinct(values: np.ndarray) -> list[Any]:
     except TypeError:
         raise ValueError(f"labels must all be of one kind, got {_preview(found)}. "
                          "Convert them all to numbers or all to strings.") from None
+
+
+def _unique(values: np.ndarray) -> np.ndarray:
+    """As np.unique, but without sorting numbers of which there are at most two, the usual case of long columns."""
+    if values.dtype.kind in "biuf":
+        ends = np.array([values.min(), values.max()])
+        if ((values == ends[0]) | (values == ends[1])).all():
+            return ends[: 1 if ends[0] == ends[1] else 2]
+    return np.unique(values)
 
 
 def _preview(found: Sequence[Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
+from aesara_nondecomp.drivers.fixed_weights import FixedWeights
 from aesara_nondecomp.rates import ClassSums
 
 
@@ -48,10 +49,16 @@ class Mix(_Wrapper):
     inner : Driver
     anchor : FixedWeights, usually CrossEntropy or ClassWeighted.
     share : float in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the anchor is another driver, or the share is out of range.
     """
 
-    def __init__(self, inner: Driver, anchor: Driver, share: float = 0.5):
+    def __init__(self, inner: Driver, anchor: FixedWeights, share: float = 0.5):
         super().__init__(inner)
+        _check_fixed("the anchor of a Mix", anchor)
         require(0 <= share <= 1, "share must lie in [0, 1]", share)
         self.anchor, self.share = anchor, share
 
@@ -67,10 +74,16 @@ class WarmStart(_Wrapper):
     first : FixedWeights, usually CrossEntropy or ClassWeighted.
     steps : int >= 1. Length of the warm start; it goes on until a step holds both classes.
     inner : Driver
+
+    Raises
+    ------
+    ValueError
+        If `first` is another driver, or `steps` is below 1.
     """
 
-    def __init__(self, first: Driver, steps: int, inner: Driver):
+    def __init__(self, first: FixedWeights, steps: int, inner: Driver):
         super().__init__(inner)
+        _check_fixed("a WarmStart", first)
         self.first, self.left = first, positive_int("steps", steps)
 
     def weights(self) -> RewardWeights:
@@ -94,3 +107,9 @@ class WarmStart(_Wrapper):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.left = state["left"]
+
+
+def _check_fixed(what: str, driver: Driver) -> None:
+    """Nobody tells it the class sums, so a driver that adapts would stand still without a word."""
+    is_fixed = isinstance(driver, FixedWeights)
+    require(is_fixed, f"{what} needs fixed weights, such as CrossEntropy", type(driver).__name__)

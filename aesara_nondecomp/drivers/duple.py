@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
 from aesara_nondecomp.rates import ClassSums, RunningRates
@@ -68,7 +69,7 @@ class DUPLE(Driver):
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.dual, self.dual_rate = dual, positive_number("dual_rate", dual_rate)
-        moves_a_share = dual == "step" and self.measure.name != "min"
+        moves_a_share = dual == "step" and not self._on_log_odds
         require(not moves_a_share or dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
         self.cap = None if cap is None else positive_number("cap", cap)
         self.evaluate = evaluate
@@ -85,18 +86,22 @@ class DUPLE(Driver):
     def begin_round(self, sums: ClassSums) -> None:
         self.started = True
         self.rates.add(sums)
-        if self.dual == "exact" or self.measure.name != "min":
+        if not self._on_log_odds:
             self.alpha, self.beta = self._supergradient()
 
     def observe(self, sums: ClassSums) -> None:
         self.rates.add(sums)  # lines 6 to 9
         self.alpha, self.beta = self._supergradient() if self.dual == "exact" else self._dual_step()  # line 10
 
+    @property
+    def _on_log_odds(self) -> bool:
+        return self.dual == "step" and isinstance(self.measure, measures.Min)
+
     def _supergradient(self) -> tuple[float, float]:
         return self.measure.supergradient(*self.rates.rates(), self.prior, self.eps)
 
     def _dual_step(self) -> tuple[float, float]:
-        if self.measure.name == "min":
+        if self._on_log_odds:
             P, N = self.rates.rates()
             alpha = logistic(log_odds(self.alpha) + self.dual_rate * (N - P))
             return alpha, 1.0 - alpha

@@ -11,20 +11,19 @@ import numpy as np
 
 from aesara_nondecomp import metrics, optimisers
 from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.data import check_lengths, encode_as, encode_labels, stratified_split
+from aesara_nondecomp.data import encode_as, encode_labels, stratified_split
 from aesara_nondecomp.estimators import compatibility as compat
 from aesara_nondecomp.estimators.checking import check_labels, check_rows, takes_text
+from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.partial import Progress, advance
-from aesara_nondecomp.estimators.sharing import NetworkChoice, Shape, shared_functions, text_functions
+from aesara_nondecomp.estimators.sharing import NetworkChoice, Shape, shared_functions
 from aesara_nondecomp.fitting import fit
-from aesara_nondecomp.model import Model
 from aesara_nondecomp.parallel import agreed, gathered, own_numbers
 from aesara_nondecomp.quantification import Quantifier
 from aesara_nondecomp.training import Step
 
 
-class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
+class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):
     """A binary classifier trained directly on the measure it is judged by.
 
     Dense arrays, data frames (pandas, polars), CSR and CSC matrices and memory maps are taken; two classes in any
@@ -91,10 +90,8 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
     True
     """
 
-    model_: Model
-    classes_: np.ndarray
-    quantifier_: Quantifier
     _progress: Progress | None
+    _trained: Shape
 
     def __init__(
         self,
@@ -178,13 +175,14 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
         ValueError
             For unusable data or parameters, before anything is compiled.
         """
-        X, y, weight = self._checked(X, y, sample_weight)
+        X, y, weight, classes = self._checked(X, y, sample_weight)
         previous = self.model_.parameters if self.warm_start and hasattr(self, "model_") else None
         random = compat.check_random_state(self.random_state)
         seed = self.random_state if isinstance(self.random_state, int) else int(random.randint(2**31 - 1))
         seed = seed if self.comm is None else self.comm.bcast(seed)
         weight, held_out = self._split(X, y, weight, validation, seed)
-        functions = None if takes_text(self) else self._functions()  # the words of the texts decide a network's shape
+        # The words of the texts decide a network's shape.
+        functions = None if takes_text(self) else shared_functions(self._shape(self.n_features_in_))
         require(functions is not None or not self.warm_start, "a text network cannot warm_start", self.network)
         with functions.lock if functions else nullcontext():
             self.model_ = fit(
@@ -216,8 +214,11 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
                 resume=self.resume,
                 comm=self.comm,
                 progress=bool(self.verbose),
+                backend=self.backend,
                 feature_names=self._names(),
             )
+        self.classes_ = classes
+        self._trained = self._shape(len(self.model_.vocabulary) if self.model_.vocabulary else self.n_features_in_)
         if self.tune_threshold:
             self.model_.threshold, _ = metrics.best_threshold(self.model_.measure, *self._scored(*held_out))
         X, y, weight = (X, y, weight) if held_out is None else (*held_out, None)
@@ -225,13 +226,12 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
         self._progress = None
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> MeasureClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """One pass over the given rows, going on from the weights, duals and optimiser state of the last call.
 
         The first call fixes the classes and the scaling of the columns; every call needs rows of both classes.
-        The prior is that of all rows given so far. Calibration and rates are measured on the last rows given.
+        The prior is that of all rows given so far. Calibration and rates are measured on the last rows given. What
+        belongs to a whole run has no say here: steps, schedule, validation, patience, checkpoints, callbacks.
 
         Parameters
         ----------
@@ -241,16 +241,19 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
         Raises
         ------
         ValueError
-            As `fit`; or if `classes` does not hold the two labels, or the recipe trains in several phases (the "paper"
-            preset of DAME), which a stream of rows cannot tell apart.
+            As `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (the "paper"
+            preset of DAME), which a stream of rows cannot tell apart, or the threshold is to be tuned, for which no
+            rows are held out.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
         require(not takes_text(self), "partial_fit takes no texts: their words are not known beforehand", self.network)
+        require(not self.tune_threshold, "partial_fit holds no rows out to tune the threshold on: use fit", True)
         first = not hasattr(self, "model_")
-        X, y, weight = self._checked(X, y, sample_weight, reset=first, classes=classes)
+        X, y, weight, classes = self._checked(X, y, sample_weight, first, classes if first else self.classes_)
         labels = encode_labels(y, self.pos_label)
         progress = getattr(self, "_progress", None) or Progress.start(None if first else self.model_, self.random_state)
-        functions = self._functions()
+        shape = self._shape(self.n_features_in_)
+        functions = shared_functions(shape)
         with functions.lock:
             self.model_, self._progress = advance(
                 progress,
@@ -270,74 +273,9 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
                 prior=self.prior,
                 feature_names=self._names(),
             )
+        self.classes_, self._trained = classes, shape
         self._measure_rates(X, y, weight)
         return self
-
-    # -- prediction ----------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distance (n,) of the score from the threshold: above 0 means ``classes_[1]``."""
-        scores = np.nan_to_num(self._scores(X) - self.threshold_)  # an infinite threshold decides for one class always
-        return scores if self._positive_is_larger() else -scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels (n,)."""
-        predicted_positive = self._scores(X) > self.threshold_
-        return self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities (n, 2) in the order of `classes_`, by Platt's calibration of the scores; rows sum to 1."""
-        scores = self._scores(X)
-        of_positives = self.quantifier_.posteriors(scores)
-        pair = [1 - of_positives, of_positives]
-        return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
-
-    def predict_prevalence(self, X: Any, method: str = "cc") -> float:
-        """Share of the positive class among the rows of X, in [0, 1].
-
-        Parameters
-        ----------
-        X : matrix, shape (n, d)
-        method : {"cc", "acc", "pcc", "pacc", "sld"}. See `quantification`.
-
-        Raises
-        ------
-        ValueError
-            If the method is unknown.
-        """
-        scores = self._scores(X)
-        return self.quantifier_.prevalence(scores, method)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Count value of the trained measure, turned so that larger is better (an error such as "kld" is negated)."""
-        predicted_positive = self._scores(X) > self.threshold_
-        signs = encode_as(y, self.model_.classes)
-        check_lengths(predicted_positive, signs)
-        weight = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        check_lengths(weight, signs)
-        return float(self.model_.measure.oriented(_weighted_value(self.model_, predicted_positive, signs, weight)))
-
-    # -- fitted facts --------------------------------------------------------------------------------------------
-
-    @property
-    def threshold_(self) -> float:
-        """A row is predicted positive iff the score of `model_` exceeds it."""
-        return self.model_.threshold
-
-    @property
-    def prior_(self) -> float:
-        """Share of positives trained for."""
-        return self.model_.prior
-
-    @property
-    def history_(self) -> list[Step]:
-        """The record of every step."""
-        return self.model_.history
-
-    @property
-    def n_iter_(self) -> int:
-        """Steps made."""
-        return len(self.model_.history)
 
     # -- scikit-learn's own --------------------------------------------------------------------------------------
 
@@ -351,7 +289,7 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
         return {"binary_only": True}
 
     def __getstate__(self):
-        """Without compiled functions: a copy, or another process, rebuilds them when it needs them."""
+        """Without compiled functions, which `__setstate__` builds again."""
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = copy.copy(state["model_"])
@@ -359,16 +297,21 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
             state["_progress"] = self._progress and self._progress._replace(model=state["model_"])
         return {**state, "comm": None}
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if hasattr(self, "model_"):  # of the network it was trained with, whatever its parameters say by now
+            self.model_.functions = shared_functions(self._trained)
+
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    def _checked(self, X, y, sample_weight, reset=True, classes=None):
-        """Features, labels, and weights (None if there are none)."""
+    def _checked(self, X, y, sample_weight, reset=True, known=None):
+        """Features, labels, weights (None if there are none), and the classes: those of the labels, or `known` ones."""
         X, y, weight = agreed(self.comm, lambda: self._own_rows(X, y, sample_weight, reset))
-        self.classes_ = check_labels(gathered(self.comm, y), classes if reset else self.classes_)
-        return X, y, weight
+        return X, y, weight, check_labels(gathered(self.comm, y), known)
 
     def _own_rows(self, X, y, sample_weight, reset):
         require(self.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", self.dtype)
+        require(not takes_text(self) or self.dtype == "float32", "a text network needs dtype 'float32'", self.dtype)
         X = check_rows(self, X, self.dtype, reset=reset, min_rows=2)
         y = compat.column_or_1d(y, warn=True)
         compat.check_consistent_length(X, y)
@@ -397,32 +340,16 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
             )
         return weight, None
 
-    def _functions(self) -> TrainFunctions:
+    def _shape(self, n_features: int) -> Shape:
         require(
             isinstance(self.hidden, Sequence) and not isinstance(self.hidden, str),
             "hidden must be a sequence of widths, such as (64, 64)",
             self.hidden,
         )
-        shape = Shape(
-            self.network, self.n_features_in_, tuple(self.hidden), self.activation, self.dropout, self.dtype,
+        return Shape(
+            self.network, n_features, tuple(self.hidden), self.activation, self.dropout, self.dtype,
             optimisers.get(self.optimiser), self.backend,
         )  # fmt: skip
-        return shared_functions(shape)
-
-    def _model(self) -> Model:
-        """The model, with compiled functions again if it came from another process."""
-        if self.model_.functions is None:
-            self.model_.functions = (
-                text_functions(str(self.network), self.model_, self.optimiser)
-                if takes_text(self)
-                else self._functions()
-            )
-        return self.model_
-
-    def _scores(self, X) -> np.ndarray:
-        compat.check_is_fitted(self, "model_")
-        X = check_rows(self, X, self.model_.parameters[0].dtype)
-        return self._model().decision_function(X)
 
     def _measure_rates(self, X, y, weight) -> None:
         scores, signs = self._scored(X, y)
@@ -431,10 +358,9 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
 
     def _scored(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Scores and signs of labelled rows, of all processes together."""
-        model = self._model()
         scores, signs = np.zeros(0), np.zeros(0, "int8")
         if len(y):  # a process may have none of the rows held out
-            scores, signs = model.decision_function(X), encode_as(y, model.classes)
+            scores, signs = self.model_.decision_function(X), encode_as(y, self.model_.classes)
         return gathered(self.comm, scores), gathered(self.comm, signs)
 
     def _count(self, y, weight) -> int:
@@ -444,17 +370,6 @@ class MeasureClassifier(compat.ClassifierMixin, compat.BaseEstimator):
     def _batch_size(self, rows: int) -> int:
         return min(positive_int("batch_size", self.batch_size), max(int(rows), 1))
 
-    def _positive_is_larger(self) -> bool:
-        return bool(self.classes_[1] == self.model_.classes[1])
-
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
-
-
-def _weighted_value(model: Model, predicted_positive: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
-    """The measure of the cells' summed weights."""
-    hit, positive = predicted_positive == (signs > 0), signs > 0
-    TP, FN = weight[hit & positive].sum(), weight[~hit & positive].sum()
-    FP, TN = weight[~hit & ~positive].sum(), weight[hit & ~positive].sum()
-    return float(model.measure.from_counts(TP, FN, FP, TN))

@@ -83,7 +83,7 @@ def advance(
     measure = measures.get(measure)
     problem, before = progress.problem(prior), progress.model
     recipe = recipe_for(measure, problem, algorithm, preset)
-    driver = _only_driver(recipe)
+    driver, threshold = _only_driver(recipe), _fixed_threshold(recipe)
     rate = positive_number("learning_rate", recipe.learning_rate if learning_rate is None else learning_rate)
     X = check_features(X, columns=functions.network.n_columns, dtype=functions.network.dtype)
     scaling = before.scaling if before else _scaling(X, weight, standardise)
@@ -104,6 +104,7 @@ def advance(
         labels.classes,
         problem.prior,
         scaling,
+        threshold=threshold,
         history=history,
         feature_names=feature_names,
     )
@@ -124,6 +125,15 @@ def _only_driver(recipe: Recipe):
             "rows is not known. Use preset='default', or fit."
         )
     return recipe.phases[0].driver
+
+
+def _fixed_threshold(recipe: Recipe) -> float:
+    if recipe.threshold is None:
+        raise ValueError(
+            "partial_fit needs a recipe with a threshold, got one that chooses it on held-out rows (plug_in): a stream "
+            "of rows has none. Use fit."
+        )
+    return recipe.threshold
 
 
 def _scaling(X: Any, weight: np.ndarray | None, standardise: bool) -> Standardiser | None:

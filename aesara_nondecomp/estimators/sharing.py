@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from aesara_nondecomp import networks, optimisers
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.fitting import TEXT_NETWORKS
-from aesara_nondecomp.model import Model
 from aesara_nondecomp.networks import Network
 
 NetworkChoice = Union[str, Callable[[int], Network]]
@@ -21,6 +20,7 @@ class Shape(NamedTuple):
 
     network: NetworkChoice
     n_features: int
+    """Columns of a matrix, or words of a vocabulary."""
     hidden: tuple[int, ...]
     activation: str
     dropout: float
@@ -45,17 +45,13 @@ def shared_functions(shape: Shape) -> TrainFunctions:
     return TrainFunctions(_network(shape), shape.optimiser, shape.backend)
 
 
-def text_functions(network: str, model: Model, optimiser: Any) -> TrainFunctions:
-    """Functions for a model of texts that came from another process."""
-    assert model.vocabulary is not None
-    return TrainFunctions(TEXT_NETWORKS[network](len(model.vocabulary)), optimiser)
-
-
 def _network(shape: Shape) -> Network:
     require(shape.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", shape.dtype)
     if callable(shape.network):
         return shape.network(shape.n_features)
     choose("network", shape.network, dict.fromkeys(("mlp", "linear", *TEXT_NETWORKS)))
+    if shape.network in TEXT_NETWORKS:
+        return TEXT_NETWORKS[shape.network](shape.n_features)
     if shape.network == "linear":
         return networks.linear(shape.n_features, dtype=shape.dtype)
     return networks.mlp(

@@ -1,0 +1,100 @@
+"""What a fitted `MeasureClassifier` does: labels, probabilities, prevalences, score; and facts of its training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp.data import check_lengths, encode_as
+from aesara_nondecomp.estimators import compatibility as compat
+from aesara_nondecomp.estimators.checking import check_rows
+from aesara_nondecomp.model import Model
+from aesara_nondecomp.quantification import Quantifier
+from aesara_nondecomp.training import Step
+
+
+class FittedMixin:
+    """Methods that need the attributes that training leaves, and no parameter but the network's kind."""
+
+    model_: Model
+    classes_: np.ndarray
+    quantifier_: Quantifier
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed distance (n,) of the score from the threshold: above 0 means ``classes_[1]``."""
+        scores = np.nan_to_num(self._scores(X) - self.threshold_)  # an infinite threshold decides for one class always
+        return scores if self._positive_is_larger() else -scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels (n,)."""
+        predicted_positive = self._scores(X) > self.threshold_
+        return self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities (n, 2) in the order of `classes_`, by Platt's calibration of the scores; rows sum to 1."""
+        scores = self._scores(X)
+        of_positives = self.quantifier_.posteriors(scores)
+        pair = [1 - of_positives, of_positives]
+        return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
+
+    def predict_prevalence(self, X: Any, method: str = "cc") -> float:
+        """Share of the positive class among the rows of X, in [0, 1].
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d)
+        method : {"cc", "acc", "pcc", "pacc", "sld"}. See `quantification`.
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown.
+        """
+        scores = self._scores(X)
+        return self.quantifier_.prevalence(scores, method)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Count value of the trained measure, turned so that larger is better (an error such as "kld" is negated)."""
+        predicted_positive = self._scores(X) > self.threshold_
+        signs = encode_as(y, self.model_.classes)
+        check_lengths(predicted_positive, signs)
+        weight = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        check_lengths(weight, signs)
+        return float(self.model_.measure.oriented(_weighted_value(self.model_, predicted_positive, signs, weight)))
+
+    @property
+    def threshold_(self) -> float:
+        """A row is predicted positive iff the score of `model_` exceeds it."""
+        return self.model_.threshold
+
+    @property
+    def prior_(self) -> float:
+        """Share of positives trained for."""
+        return self.model_.prior
+
+    @property
+    def history_(self) -> list[Step]:
+        """The record of every step."""
+        return self.model_.history
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps made."""
+        return len(self.model_.history)
+
+    def _scores(self, X) -> np.ndarray:
+        compat.check_is_fitted(self, "model_")
+        X = check_rows(self, X, self.model_.parameters[0].dtype)
+        return self.model_.decision_function(X)
+
+    def _positive_is_larger(self) -> bool:
+        return bool(self.classes_[1] == self.model_.classes[1])
+
+
+def _weighted_value(model: Model, predicted_positive: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
+    """The measure of the cells' summed weights."""
+    hit, positive = predicted_positive == (signs > 0), signs > 0
+    TP, FN = weight[hit & positive].sum(), weight[~hit & positive].sum()
+    FP, TN = weight[~hit & ~positive].sum(), weight[hit & ~positive].sum()
+    return float(model.measure.from_counts(TP, FN, FP, TN))
