@@ -17,7 +17,7 @@ import numpy as np
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.recipes import Problem, recipe_for
-from benchmarks import pictures
+from benchmarks import pictures, twitter
 from benchmarks.experiment import Prepared, Reading, prepare, run, value_at_zero, value_tuned, write_json
 
 DATASETS = ("letter", "adult")
@@ -53,6 +53,8 @@ def main(options: argparse.Namespace) -> int:
     print(f"compiled in {compile_seconds:.1f} s", flush=True)
     runs = list(_all_runs(prepared))
     rows = [row for name in DATASETS for row in _rows(prepared[name], runs)]
+    print("an LSTM on raw tweets: 9 short runs", flush=True)
+    rows += twitter.demo_rows(SEEDS)
     print(_table(rows))
     target = os.path.join(options.output, "results.json")
     write_json(target, {"rows": rows, "compile_seconds": round(compile_seconds, 2)})
@@ -153,7 +155,7 @@ def _curves(prepared: Prepared, runs: list[Run]) -> list[pictures.Panel]:
 def _table(rows: list[dict]) -> str:
     lines = [
         "",
-        f"Test data, median of {len(SEEDS)} seeds [lowest, highest], {STEPS} steps. Larger is better but for kld.",
+        f"Test data, median of {len(SEEDS)} seeds [lowest, highest]. Larger is better but for kld.",
         f"{'data':<8}{'measure':<9}{'method':<23}{'value':>9}   {'spread':<20}{'trivial':>9}{'seconds':>9}",
     ]
     previous = None
