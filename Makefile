@@ -16,7 +16,7 @@ IN_VENV = $(VENV)/bin/python
 
 .PHONY: demo test lint clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.demo
 	$(IN_VENV) -m benchmarks demo --output out/demo
 
 test: $(VENV)/.installed
@@ -29,11 +29,19 @@ lint: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) out build *.egg-info .mypy_cache .pytest_cache .ruff_cache
 
+# The demo needs little beside the core, so that a newcomer does not wait for the tools of a developer.
+$(VENV)/.demo: setup.py
+	$(call install,demo)
+
 $(VENV)/.installed: setup.py
+	$(call install,$(EXTRAS))
+
+define install
 	@"$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || { \
 	  echo "This package needs Python 3.9 to 3.12, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.12" >&2; \
 	  exit 1; }
 	@echo "Installing into $(VENV) (about a minute)"
-	@"$(PYTHON)" -m venv $(VENV)
-	@$(IN_VENV) -m pip install -qq --disable-pip-version-check -e ".[$(EXTRAS)]"
+	@test -x $(IN_VENV) || "$(PYTHON)" -m venv $(VENV)
+	@$(IN_VENV) -m pip install -qq --disable-pip-version-check -e ".[$(1)]"
 	@touch $@
+endef

@@ -49,6 +49,7 @@ setup(
         "mpi": MPI,
         "jax": JAX,
         "dask": DASK,
+        "demo": PROGRESS + PLOTS + TEXT,
         "benchmarks": PROGRESS
         + TEXT
         + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],
