@@ -39,7 +39,7 @@ static void blas_gemv(char *ta, const int *m, const int *n, const double *alpha,
 }
 """
 
-# A product of 0.3 to 4 million multiply-adds gains at most 15 us from a second thread, but stalls for milliseconds
+# A product of 0.3 to 8 million multiply-adds gains tens of microseconds from a second thread, but stalls milliseconds
 # whenever another process holds the second core, since OpenBLAS's threads spin. Only the private OpenBLAS that
 # `_setup` links is told so: its thread count belongs to no other library in the process.
 _THREADS = """
@@ -48,7 +48,7 @@ extern "C" { void openblas_set_num_threads(int); int openblas_get_num_threads(vo
 struct OneThreadIfSmall {
     int before;
     explicit OneThreadIfSmall(double multiply_adds) : before(0) {
-        if (multiply_adds > 2.5e5 && multiply_adds < 4e6 && openblas_get_num_threads() > 1) {
+        if (multiply_adds > 2.5e5 && multiply_adds < 8e6 && openblas_get_num_threads() > 1) {
             before = openblas_get_num_threads();
             openblas_set_num_threads(1);
         }

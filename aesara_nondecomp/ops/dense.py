@@ -142,7 +142,7 @@ class Dense(_ActivationOp):
         """
 
     def c_code_cache_version(self):
-        return (3,)
+        return (4,)
 
 
 class ActivationGradient(_ActivationOp):
@@ -259,7 +259,7 @@ class Product(BlasOp):
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (3,)
 
 
 def dense(x, W, b, activation: str = "identity"):

@@ -117,7 +117,7 @@ class LSTM(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (4,)
+        return (5,)
 
 
 class LSTMGradient(_ThreadedOp):
@@ -187,7 +187,7 @@ class LSTMGradient(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (4,)
+        return (5,)
 
 
 def _activated(z):

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.paper import claims
 from benchmarks.paper.claims import ALL, Claim, command_for, direct_method, duel, duels_of, number, spread, verdict_of
 from benchmarks.paper.grid import Panel
+from benchmarks.paper.methods import DIRECT
 from benchmarks.paper.results import Results
 
 NEEDS_LESS = (
@@ -48,20 +49,21 @@ def _outperforms_cross_entropy(results: Results) -> Claim:
     measured = (
         f"Median test value above cross-entropy cut at 0: listing {literal} cells, default recipes {default}. "
         f"Above cross-entropy with a tuned threshold: listing {tuned_literal}, default {tuned}; above boosted trees "
-        f"with a tuned threshold: default {boosted}"
+        f"with a tuned threshold: default {boosted}. Default over the tuned threshold by measure: "
+    )
+    measured += ", ".join(
+        f"{measure} {duels_of(results, claims.panels_of(results, measure), '', 'plug_in')}" for measure in ALL
     )
     verdict = verdict_of(literal.all and tuned_literal.all, default.most, literal, default, tuned)
-    return Claim("abstract", "outperforms traditional training", measured, verdict, command_for(*ALL))
+    reading = "default recipes against cross-entropy cut at 0, most cells"
+    return Claim("abstract", "outperforms traditional training", measured, verdict, command_for(*ALL), reading)
 
 
 def _outperforms_struct(results: Results) -> Claim:
     panels = claims.panels_of(results, *ALL)
     source, claim = "abstract, introduction", "outperforms recent task-specific training (STRUCT-ANN of Song et al.)"
-    duels = {
-        (variant, rival): duels_of(results, panels, variant, rival)
-        for variant in ("_paper", "")
-        for rival in ("struct_ann", "direct_loss")
-    }
+    rivals = ("struct_ann", "direct_loss")
+    duels = {(tail, rival): duels_of(results, panels, tail, rival) for tail in ("_paper", "") for rival in rivals}
     measured = "; ".join(
         f"{'listing' if variant else 'default recipes'} above {rival.replace('_', ' ')} in {duel} cells"
         for (variant, rival), duel in duels.items()
@@ -91,7 +93,8 @@ def _needs_less(results: Results, source: str, claim: str, axis: str, unit: str)
         f"{default}; than cross-entropy with a tuned threshold: default {tuned}"
     )
     verdict = verdict_of(literal.all, default.most, literal, default)
-    return Claim(source, claim, measured, verdict, command_for("min", "qmean", "f1"))
+    reading = "default recipes against cross-entropy cut at 0, most cells"
+    return Claim(source, claim, measured, verdict, command_for("min", "qmean", "f1"), reading)
 
 
 def _stable(results: Results) -> Claim:
@@ -123,17 +126,16 @@ def _a9a(results: Results) -> Claim:
     if panel is None:
         return claims.missing(source, claim, "f1")
     goal = 0.675
-    methods = ("dame_paper", "dame", "dame_ns", "cross_entropy", "plug_in")
+    methods = ("dame_paper", "dame_ns", "cross_entropy", "plug_in")
     first = {method: results.first(panel, method, goal) for method in methods}
     measured = f"First mini-batch with test F1 >= {goal}, pre-training counted: " + ", ".join(
         f"{method.replace('_', ' ')} {number(step)}" for method, step in first.items()
     )
-    direct = min(first["dame"], first["dame_ns"])
-    measured += f". Reading: an iteration is {claims.ITERATION} mini-batches"
     literal = first["dame_paper"] < 10 and first["cross_entropy"] > 80
-    reading = direct < 10 * claims.ITERATION and first["cross_entropy"] > first["dame_ns"]
-    verdict = verdict_of(literal, reading, *first.values())
-    return Claim(source, claim, measured, verdict, command_for("f1", datasets="a9a"))
+    default = first["dame_ns"] < 10 * claims.ITERATION and first["cross_entropy"] > first["dame_ns"]
+    verdict = verdict_of(literal, default, *first.values())
+    reading = f"default recipe, iterations of {claims.ITERATION} mini-batches, cross-entropy cut at 0"
+    return Claim(source, claim, measured, verdict, command_for("f1", datasets="a9a"), reading)
 
 
 def _ijcnn(results: Results) -> Claim:
@@ -143,16 +145,20 @@ def _ijcnn(results: Results) -> Claim:
         return claims.missing(source, claim, "min")
     methods = ("duple_paper", "duple", "class_weighted", "plug_in")
     first = {method: results.first(panel, method, 0.95) for method in methods}
-    struct = results.median(panel, "struct_ann")
+    struct, song = (results.median(panel, method) for method in ("struct_ann", "direct_loss"))
     measured = "First mini-batch at 0.95: " + ", ".join(
         f"{method.replace('_', ' ')} {number(step)}" for method, step in first.items()
     )
-    measured += f". STRUCT-ANN {spread(results, panel, 'struct_ann')}, direct loss "
-    measured += f"{spread(results, panel, 'direct_loss')}. Reading: an iteration is {claims.ITERATION} mini-batches"
+    measured += f". STRUCT-ANN {spread(results, panel, 'struct_ann')}, direct loss minimisation "
+    measured += spread(results, panel, "direct_loss")
     literal = first["duple_paper"] <= 10 and struct <= 0.6
-    reading = first["duple"] <= 10 * claims.ITERATION
-    verdict = verdict_of(literal, reading, struct, *first.values())
-    return Claim(source, claim, measured, verdict, command_for("min", datasets="ijcnn1"))
+    default = first["duple"] <= 10 * claims.ITERATION and song <= 0.7
+    verdict = verdict_of(literal, default, struct, song, *first.values())
+    reading = (
+        f"default recipe, iterations of {claims.ITERATION} mini-batches; 0.55 is what Song et al.'s own direct loss "
+        "minimisation is near to, not STRUCT-ANN with an exact oracle"
+    )
+    return Claim(source, claim, measured, verdict, command_for("min", datasets="ijcnn1"), reading)
 
 
 # -- section 5.1: concave measures -----------------------------------------------------------------------------------
@@ -164,11 +170,15 @@ def _cross_entropy_on_min(results: Results) -> Claim:
     measured += ". The same scores with a tuned threshold: " + claims.each(
         panels, lambda panel: f"{results.median(panel, 'plug_in'):.3f}"
     )
-    trivial_ones = duel(results.median(panel, "cross_entropy") < 0.1 for panel in panels)
-    measured += f". Below 0.1 in {trivial_ones} cells"
+    trivial_ones, released = (
+        duel(results.median(panel, method) < 0.1 for panel in panels if results.choices(panel, method))
+        for method in ("cross_entropy", "baseline_released")
+    )
+    measured += f". Below 0.1 in {trivial_ones} cells; with the authors' released settings in {released}"
     claim = "cross-entropy has a very hard time to get a non-trivial min(TPR, TNR)"
-    verdict = verdict_of(trivial_ones.all, trivial_ones.most, trivial_ones)
-    return Claim("5.1", claim, measured, verdict, command_for("min"))
+    verdict = verdict_of(trivial_ones.all, released.most, trivial_ones, released)
+    reading = "the released baseline's network, initial weights and rate"
+    return Claim("5.1", claim, measured, verdict, command_for("min"), reading)
 
 
 def _duple_outperforms(results: Results) -> Claim:
@@ -196,7 +206,7 @@ def _count_variants(results: Results) -> Claim:
     panels = claims.panels_of(results, "min", "qmean", "f1")
 
     def level(panel: Panel, variant: str) -> bool | None:
-        counts, plain = (direct_method(panel, tail) for tail in (f"_ns{variant}", variant))
+        counts, plain = f"{DIRECT[panel.measure]}_ns{variant}", f"{DIRECT[panel.measure]}{variant}"
         gap = results.median(panel, counts) - results.median(panel, plain)
         return None if math.isnan(gap) else gap > -0.01
 
@@ -243,4 +253,5 @@ def _seconds_on_ijcnn(results: Results) -> Claim:
     measured = f"Seconds to within 0.01 of its own best: {values}"
     slowest = min(seconds["cross_entropy"], seconds["struct_ann"])
     verdict = verdict_of(slowest > 3 * seconds["duple_paper"], slowest > seconds["duple"], *seconds.values())
-    return Claim(source, claim, measured, verdict, command_for("qmean", datasets="ijcnn1"))
+    reading = "default recipe, no factor"
+    return Claim(source, claim, measured, verdict, command_for("qmean", datasets="ijcnn1"), reading)

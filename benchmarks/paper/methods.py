@@ -18,6 +18,8 @@ MEASURES = ("min", "qmean", "f1", "kld")
 RATES = (0.003, 0.01, 0.03)
 SLOW_RATES = (0.001, 0.003, 0.01)
 DIRECT = {"min": "duple", "qmean": "duple", "f1": "dame", "kld": "denim"}
+DEFAULT = {**DIRECT, "f1": "dame_ns", "kld": "denim_ns"}
+"""What `fit` trains a measure with unless told otherwise."""
 
 
 class Training(NamedTuple):
