@@ -31,12 +31,15 @@ class Optimiser:
     slots: ClassVar[tuple[str, ...]] = ()
 
     def step(self, p, g, slots, learning_rate, decay, t):
+        """New parameter and new slots, as arrays, after step `t` (from 1) along the ascent direction `g`."""
         raise NotImplementedError
 
     def c_constants(self) -> str:
+        """C declarations that `c_step` uses; they may use the doubles `learning_rate` and `t`."""
         return ""
 
     def c_step(self) -> str:
+        """C statements that move `p` and the slots by one entry of `g`."""
         raise NotImplementedError
 
 

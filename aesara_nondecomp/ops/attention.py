@@ -28,6 +28,7 @@ class AttentionPool(COp):
         return Apply(self, [energies, states, mask], [context, at.TensorType(states.dtype, shape=(None, None))()])
 
     def connection_pattern(self, node):
+        """Which outputs can be differentiated in which inputs, as Aesara asks."""
         return [[True, False], [True, False], [False, False]]
 
     def grad(self, inputs, output_gradients):

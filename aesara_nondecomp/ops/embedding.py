@@ -36,6 +36,7 @@ class Rows(COp):
         return Apply(self, [table, ids], [at.TensorType(table.dtype, shape=(None, table.type.shape[1]))()])
 
     def connection_pattern(self, node):
+        """Which outputs can be differentiated in which inputs, as Aesara asks."""
         return [[True], [False]]
 
     def grad(self, inputs, output_gradients):

@@ -63,6 +63,7 @@ class LSTM(_ThreadedOp):
         return Apply(self, [x, mask, W, U, bias], outputs)
 
     def connection_pattern(self, node):
+        """Which outputs can be differentiated in which inputs, as Aesara asks."""
         return [[connected, connected, False, False] for connected in (True, False, True, True, True)]
 
     def grad(self, inputs, output_gradients):

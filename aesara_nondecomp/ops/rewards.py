@@ -43,6 +43,7 @@ class RewardSums(COp):
         return Apply(self, [scores, y, weights, temperature], [objective, sums, scores.type()])
 
     def connection_pattern(self, node):
+        """Which outputs can be differentiated in which inputs, as Aesara asks."""
         return [[True, False, False]] + [[False, False, False]] * 3
 
     def grad(self, inputs, output_gradients):
