@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ pytest.importorskip("threadpoolctl")
 pytest.importorskip("tqdm")
 
 from benchmarks.__main__ import main as benchmarks_main
-from benchmarks.paper import claims, datasets, report, results, runner
+from benchmarks.paper import claims, claims_other, datasets, report, results, runner
 from benchmarks.paper import training as one_run
 from benchmarks.paper.grid import FIGURES, Run, checkpoints, make_grid, run_for, runs
 from benchmarks.paper.methods import METHODS, TRAININGS, serving
@@ -303,3 +304,33 @@ def test_a_run_of_shifted_prevalences_reports_every_estimator(undisturbed):
     # The constant answer errs by the mean distance of the grid's prevalences from it, a number known beforehand.
     expected = np.mean([abs(round(500 * p) / 500 - 494 / 12_800) for p in np.linspace(0, 1, 11)])
     assert line["shift"]["training_prior"]["ae"] == pytest.approx(expected, abs=1e-9)
+
+
+def twitter_summary(denim: float, weighted: float, cross_entropy: float, drift: float) -> list[dict]:
+    """Rows of the text study's summary: the same KLD for both networks."""
+    of = {"DENIM on BAKLD": denim, "DENIM, weighted anchor": weighted, "cross-entropy": cross_entropy}
+    rows = [
+        {"network": network, "objective": objective, "sets": sets, "reading": "cc", "kld_50": kld, "kld_mean": kld}
+        for network in ("lstm", "attention")
+        for objective, own in of.items()
+        for sets, kld in (("tweets", own), ("drift", drift))
+    ]
+    prior = {"network": "none", "objective": "training prior", "sets": "tweets", "reading": ""}
+    return [*rows, {**prior, "kld_50": 0.004, "kld_mean": 0.004}]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdicts"),
+    [
+        ((1e-6, 1.0, 1.0, 0.0), ["holds"] * 5),
+        ((1.0, 0.005, 0.001, 0.5), ["holds under this reading", *["does not hold"] * 4]),
+        ((1.0, 1.0, 0.005, 0.5), ["does not hold", "does not hold", "holds", "does not hold", "does not hold"]),
+    ],
+)
+def test_the_twitter_verdicts_follow_from_what_the_study_measured(values, verdicts):
+    assert claims_other._twitter_verdicts("tweets", twitter_summary(*values)) == verdicts
+
+
+def test_without_the_text_study_its_claim_is_told_as_not_measured(tmp_path):
+    (claim,) = claims_other._twitter(SimpleNamespace(out=tmp_path))
+    assert claim.verdict == "not measured in this run"
