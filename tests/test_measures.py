@@ -387,3 +387,4 @@ def test_kld_never_rounds_below_zero_where_the_prevalences_agree(eps):
 def test_bakld_with_all_weight_on_balanced_accuracy_is_balanced_accuracy_even_where_kld_is_infinite():
     assert BAKLD(C=1).value(1.0, 0.0, 0.2) == 0.5
     assert BAKLD(C=1).from_counts(2, 0, 8, 0, smoothed=False) == 0.5
+    assert BAKLD(C=1).supergradient(1.0, 0.0, 0.2) == (0.5, 0.5)

@@ -136,7 +136,8 @@ class BAKLD(NestedConcave):
         return 0.5 * (P + N), -DIVERGENCE.value(P, N, prior, eps)
 
     def component_gradients(self, P: float, N: float, prior: float, eps: float = 0.0) -> tuple[Pair, Pair]:
-        return (0.5, 0.5), negated_divergence_gradient(P, N, prior, eps)
+        # With all weight on the balanced accuracy the divergence has no say, so it need not have a gradient either.
+        return (0.5, 0.5), (0.0, 0.0) if self.C == 1.0 else negated_divergence_gradient(P, N, prior, eps)
 
     def outer(self, x: Any, y: Any, prior: float, eps: float = 0.0) -> Any:
         return x if self.C == 1.0 else self.C * x + (1.0 - self.C) * y
