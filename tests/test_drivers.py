@@ -136,7 +136,7 @@ def test_the_cap_scales_the_weights_and_keeps_their_ratio():
 
 ADAPTIVE = {
     "duple": lambda counts: DUPLE(measures.get("qmean"), P, counts=counts, forgetting=0.9),
-    "denim": lambda counts: DENIM(measures.get("qmeasure"), P, counts=counts, eps=EPS),
+    "denim": lambda counts: DENIM(measures.get("qmeasure"), P, counts=counts),
     "dame": lambda counts: DAME(measures.get("f1"), P, counts=counts),
 }
 
@@ -169,6 +169,22 @@ def test_denim_takes_the_running_average_for_a_missing_class(missing):
     rates[missing], seen[missing] = 0.0, 0.0
     without.observe(both(*rates, *seen))
     assert without.q == pytest.approx(with_class.q)
+
+
+NO_SMOOTHING = [
+    (DUPLE, "qmean"), (DUPLE, "gmean"), (DUPLE, "nas"), (DUPLE, "rae"), (DENIM, "qmeasure"),
+    (DENIM, "qmeasure_barranquero"), (DAME, "f1"), (DAME, "cqreward"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name"), NO_SMOOTHING)
+@pytest.mark.parametrize("rates", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 1.0)])
+def test_measures_that_are_finite_everywhere_take_counts_of_one_class_without_smoothing(kind, name, rates):
+    driver = kind(name, P, counts=True)
+    driver.begin_round(both(*rates))
+    for _ in range(3):
+        driver.observe(both(*rates))
+    assert np.isfinite(driver.weights()).all()
 
 
 # -- Fixed weights, mixtures, warm starts ----------------------------------------------------------------------------

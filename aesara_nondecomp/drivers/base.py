@@ -76,10 +76,12 @@ class Driver:
         """Take up a state that `state` gave."""
 
 
-def served_measure(measure, driver: str) -> Any:
-    """The measure, given by its name or as it is; refused (ValueError) if `driver` does not serve it."""
+def served_measure(measure, driver: str, counts: bool, eps: float) -> Any:
+    """The measure, given by its name or as it is; refused (ValueError) if `driver` cannot train for it so."""
     measure = measures.get(measure)
     measure.require_driver(driver)
+    if counts and measure.needs_smoothing:
+        require(eps > 0, f"{measure} on counts, whose prevalence can be 0 or 1, needs eps > 0: 1 / (2 n_train)", eps)
     return measure
 
 

@@ -26,7 +26,7 @@ class DAME(Driver):
     inner_steps : int >= 1 or None. Steps per round, T' in the listing.
     round_rows : int >= 1 or None. Rows evaluated for v at the start of a round; None is one mini-batch.
     evaluate : {"old", "new"}. See `Driver`.
-    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train).
+    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
 
     Raises
     ------
@@ -61,8 +61,8 @@ class DAME(Driver):
         evaluate: str = "old",
         eps: float = 0.0,
     ):
-        self.measure = served_measure(measure, "dame")
         check_driver_options(prior, reward, evaluate, eps)
+        self.measure = served_measure(measure, "dame", counts, eps)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.inner_steps = None if inner_steps is None else positive_int("inner_steps", inner_steps)
         self.round_rows = None if round_rows is None else positive_int("round_rows", round_rows)

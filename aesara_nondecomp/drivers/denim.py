@@ -22,11 +22,11 @@ class DENIM(Driver):
     measure : measures.NestedConcave, or the name of one
     prior : float in (0, 1). Share of positives in the training labels.
     reward : {"sigmoid", "logistic"}. Reward that the gradient goes through.
-    counts : bool. DENIM-NS: r and z are shares of right answers (needs eps > 0 for KLD-like measures).
+    counts : bool. DENIM-NS: r and z are shares of right answers.
     forgetting : float in (0, 1]. Factor on the running sums; 1 is the listing's cumulative average.
     cap : float > 0 or None. Bound on the sum of the absolute weights of P and N.
     evaluate : {"old", "new"}. See `Driver`.
-    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train).
+    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
 
     Raises
     ------
@@ -58,12 +58,8 @@ class DENIM(Driver):
         evaluate: str = "old",
         eps: float = 0.0,
     ):
-        self.measure = served_measure(measure, "denim")
         check_driver_options(prior, reward, evaluate, eps)
-        if counts and eps <= 0:
-            raise ValueError(
-                f"DENIM on counts needs eps > 0, got {eps}: a count prevalence can be 0 or 1. Use 1 / (2 n_train)."
-            )
+        self.measure = served_measure(measure, "denim", counts, eps)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.cap = None if cap is None else positive_number("cap", cap)
         self.evaluate = evaluate

@@ -31,7 +31,7 @@ class DUPLE(Driver):
     dual_rate : float > 0 (at most 1 for a smooth measure).
     cap : float > 0 or None. Bound on abs(alpha) + abs(beta); larger duals are scaled down.
     evaluate : {"old", "new"}. See `Driver`.
-    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train).
+    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
 
     Raises
     ------
@@ -64,8 +64,8 @@ class DUPLE(Driver):
         evaluate: str = "old",
         eps: float = 0.0,
     ):
-        self.measure = served_measure(measure, "duple")
         check_driver_options(prior, reward, evaluate, eps)
+        self.measure = served_measure(measure, "duple", counts, eps)
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
         self.prior, self.reward, self.eps = prior, reward, eps
         self.dual, self.dual_rate = dual, positive_number("dual_rate", dual_rate)

@@ -44,6 +44,8 @@ class Measure:
         False for errors such as "kld", whose value is 0 when all is well.
     hint : str
         For a measure that no algorithm can train for: what to do instead.
+    needs_smoothing : bool
+        Whether training steps on counts need eps > 0: the KLD-like measures, infinite where a class is never predicted.
     takes_floats : bool
         Whether the formula behind `value` holds for plain floats too, so that drivers, which ask between two steps,
         need not go through arrays: five times as fast.
@@ -53,6 +55,7 @@ class Measure:
     family: str = "report only"
     greater_is_better: bool = True
     hint: str = ""
+    needs_smoothing: bool = False
     takes_floats: bool = False
 
     def value(self, P: Values, N: Values, prior: float, eps: float = 0.0) -> Values:

@@ -125,6 +125,7 @@ class BAKLD(NestedConcave):
 
     C: float = 0.5
     name = "bakld"
+    needs_smoothing = True
 
     def __post_init__(self) -> None:
         set_number(self, "C", at_least=0.0, at_most=1.0)
@@ -191,6 +192,7 @@ class BKReward(PseudoConcave):
     """
 
     name = "bkreward"
+    needs_smoothing = True
 
     def valuation_weights(self, P: float, N: float, v: float, prior: float, eps: float = 0.0) -> Pair:
         quantification = negated_divergence_gradient(P, N, prior, eps)

@@ -115,6 +115,7 @@ class KLD(NestedConcave):
 
     name = "kld"
     greater_is_better = False
+    needs_smoothing = True
     takes_floats = True
 
     def range(self, prior: float) -> Pair:
