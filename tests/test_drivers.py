@@ -279,6 +279,17 @@ def test_everything_a_driver_says_is_plain_floats(kind):
     assert all(type(value) is float for value in (*driver.weights(), *driver.duals().values()))
 
 
+@pytest.mark.parametrize("kind", [lambda p: DUPLE("accuracy", p), lambda p: DENIM("kld", p), lambda p: DAME("f1", p)])
+def test_a_prior_in_float32_as_tensors_have_it_is_taken_as_a_number(kind):
+    weights = []
+    for prior in (0.25, np.float32(0.25)):
+        driver = kind(prior)
+        driver.begin_round(both(0.4, 0.6))
+        weights.append(driver.weights())
+    assert weights[0] == weights[1]
+    assert all(type(value) is float for value in weights[1])
+
+
 # -- Without Aesara --------------------------------------------------------------------------------------------------
 
 WITHOUT_AESARA = """

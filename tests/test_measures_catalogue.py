@@ -124,6 +124,9 @@ def test_a_wrong_specification_is_refused_with_a_remedy(name, parameters, messag
         ("gower_legendre", {"sigma": 0}),
         ("bakld", {"C": 1.1}),
         ("min", {"tau": -0.1}),
+        ("fbeta", {"beta": None}),
+        ("fbeta", {"beta": "2"}),
+        ("bakld", {"C": True}),
     ],
 )
 def test_a_parameter_outside_its_range_is_refused(name, parameters):

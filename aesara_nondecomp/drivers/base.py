@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 from aesara_nondecomp import measures
@@ -88,7 +89,7 @@ def served_measure(measure, driver: str, counts: bool, eps: float) -> Any:
 def check_driver_options(prior: float, reward: str, evaluate: str, eps: float = 0.0) -> None:
     """Raise ValueError unless the options that the adaptive drivers share are in range."""
     require(
-        isinstance(prior, (int, float)) and 0 < prior < 1,
+        isinstance(prior, Real) and 0 < prior < 1,
         "prior must lie strictly between 0 and 1 (the share of positives in the training labels)",
         prior,
     )

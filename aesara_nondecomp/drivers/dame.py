@@ -63,7 +63,7 @@ class DAME(Driver):
     ):
         check_driver_options(prior, reward, evaluate, eps)
         self.measure = served_measure(measure, "dame", counts, eps)
-        self.prior, self.reward, self.eps = prior, reward, eps
+        self.prior, self.reward, self.eps = float(prior), reward, float(eps)
         self.inner_steps = None if inner_steps is None else positive_int("inner_steps", inner_steps)
         self.round_rows = None if round_rows is None else positive_int("round_rows", round_rows)
         self.evaluate = evaluate

@@ -60,7 +60,7 @@ class DENIM(Driver):
     ):
         check_driver_options(prior, reward, evaluate, eps)
         self.measure = served_measure(measure, "denim", counts, eps)
-        self.prior, self.reward, self.eps = prior, reward, eps
+        self.prior, self.reward, self.eps = float(prior), reward, float(eps)
         self.cap = None if cap is None else positive_number("cap", cap)
         self.evaluate = evaluate
         self.rates = RunningRates("count" if counts else "sigmoid", forgetting)

@@ -67,7 +67,7 @@ class DUPLE(Driver):
         check_driver_options(prior, reward, evaluate, eps)
         self.measure = served_measure(measure, "duple", counts, eps)
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
-        self.prior, self.reward, self.eps = prior, reward, eps
+        self.prior, self.reward, self.eps = float(prior), reward, float(eps)
         self.dual, self.dual_rate = dual, positive_number("dual_rate", dual_rate)
         moves_a_share = dual == "step" and not self._on_log_odds
         require(not moves_a_share or dual_rate <= 1, "dual_rate must be at most 1", dual_rate)

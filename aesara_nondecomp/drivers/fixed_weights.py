@@ -33,7 +33,7 @@ class CrossEntropy(FixedWeights):
 
     def __init__(self, prior: float):
         check_driver_options(prior, "logistic", "old")
-        super().__init__(RewardWeights.on("logistic", prior, 1 - prior))
+        super().__init__(RewardWeights.on("logistic", float(prior), 1 - float(prior)))
 
 
 class ClassWeighted(FixedWeights):
@@ -49,4 +49,4 @@ class ClassWeighted(FixedWeights):
     def __init__(self, prior: float, positive: float = 0.5):
         check_driver_options(prior, "logistic", "old")
         require(0 < positive < 1, "positive must lie strictly between 0 and 1", positive)
-        super().__init__(RewardWeights.on("logistic", positive, 1 - positive))
+        super().__init__(RewardWeights.on("logistic", float(positive), 1 - float(positive)))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, is_dataclass
+from numbers import Real
 from typing import Any, Union
 
 import numpy as np
@@ -313,9 +314,10 @@ def set_number(
     measure: Any, field: str, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
 ) -> None:
     """Check a dataclass parameter of a frozen measure against its interval and store it as a float."""
-    number = float(getattr(measure, field))
+    given = getattr(measure, field)
+    number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
     if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
         limits = {"above": above, "at least": at_least, "at most": at_most}
         need = " and ".join(f"{words} {limit:g}" for words, limit in limits.items() if math.isfinite(limit))
-        raise ValueError(f"{measure.name} needs a finite {field} {need}, got {number!r}.")
+        raise ValueError(f"{measure.name} needs a finite {field} {need}, got {given!r}.")
     object.__setattr__(measure, field, number)
