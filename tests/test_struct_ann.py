@@ -203,6 +203,20 @@ def test_padding_gets_no_coefficient_and_changes_none():
         assert (padded[:4] == driver.coefficients(scores[:4], y[:4])).all() and (padded[4:] == 0).all()
 
 
+def test_labels_of_another_shape_than_the_scores_are_refused():
+    for shape in ((2,), (3, 1)):
+        with pytest.raises(ValueError, match=r"one label per score is needed, shape \(3,\), got \("):
+            StructANN("f1").coefficients(np.zeros(3), np.resize([1, -1], shape))
+        with pytest.raises(ValueError, match=r"one label per score is needed, shape \(3,\), got \("):
+            Oracle("f1")(np.zeros(3), np.resize([True, False], shape))
+
+
+def test_labels_of_0_and_1_are_the_same_to_the_oracle_as_booleans():
+    scores, positive = np.array([0.3, -0.1, 0.2]), np.array([True, False, False])
+    by_booleans, by_numbers = Oracle("qmean")(scores, positive), Oracle("qmean")(scores, positive.astype(int))
+    assert by_numbers[:4] == by_booleans[:4]
+
+
 def test_sample_weights_are_refused():
     with pytest.raises(ValueError, match="StructANN counts rows.*no sample weights"):
         StructANN("f1").coefficients(np.zeros(2), np.array([2.0, -1.0]))

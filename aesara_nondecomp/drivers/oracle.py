@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._checks import require
 
 AFFINE = (
     *(measures.BalancedAccuracy, measures.WeightedAccuracy, measures.Accuracy),
@@ -80,8 +81,11 @@ class Oracle:
         Raises
         ------
         ValueError
-            If a class is missing, which leaves the loss undefined (spec 1.4), or a score is not finite.
+            If there is not one label per score, a class is missing, which leaves the loss undefined (spec 1.4), or a
+            score is not finite.
         """
+        scores, positive = np.asarray(scores), np.asarray(positive, dtype=bool)  # ~ of 0 and 1 would not be the rest
+        require(scores.shape == positive.shape, f"one label per score is needed, shape {scores.shape}", positive.shape)
         n_pos = int(np.count_nonzero(positive))
         if not 0 < n_pos < len(scores):
             raise ValueError(f"the oracle needs rows of both classes, got {n_pos} positives of {len(scores)} rows")

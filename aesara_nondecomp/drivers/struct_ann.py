@@ -45,9 +45,11 @@ class RowDriver(Driver):
         Raises
         ------
         ValueError
-            If `y` holds sample weights, a class is missing, or a score is not finite.
+            If there is not one label per score, `y` holds sample weights, a class is missing, or a score is not
+            finite.
         """
         scores, y = np.asarray(scores, dtype="float64"), np.asarray(y)
+        require(scores.shape == y.shape, f"one label per score is needed, shape {scores.shape}", y.shape)
         rows = np.flatnonzero(y)
         positive = y[rows] > 0
         if not np.all(np.abs(y[rows]) == 1):
