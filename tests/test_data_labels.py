@@ -59,6 +59,7 @@ def test_naming_the_positive_class_flips_signs_and_prior():
     ([0.0, 1.0, np.nan], None, "NaN"),
     (np.array(["a", "b", np.nan], dtype=object), None, "NaN"),
     (np.array(["a", 1], dtype=object), None, "all be of one kind"),
+    (np.array([{}, {}], dtype=object), None, "numbers or strings, got {}"),
     (np.array([[0], [1]]), None, r"y\.ravel\(\)"),
     (np.eye(2), None, r"one-dimensional, got shape \(2, 2\)"),
     (1, None, "one-dimensional"),

@@ -209,7 +209,10 @@ def _label_vector(y: Any) -> np.ndarray:
 def _distinct(values: np.ndarray) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
     # np.unique cannot sort mixed objects and would keep every NaN apart, so objects take a set.
-    found = list(set(values.tolist())) if values.dtype == object else _unique(values).tolist()
+    try:
+        found = list(set(values.tolist())) if values.dtype == object else _unique(values).tolist()
+    except TypeError:
+        raise ValueError(f"labels must be numbers or strings, got {values[0]!r}.") from None
     if any(isinstance(label, float) and label != label for label in found):
         raise ValueError("labels must not be missing, got NaN among them. Drop those rows or fill them in.")
     try:
