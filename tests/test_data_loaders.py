@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aesara_nondecomp.data import read, read_csv, read_libsvm, read_npz
+from aesara_nondecomp.data import read, read_csv, read_csv_columns, read_libsvm, read_npz
 
 LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
 LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)
@@ -104,6 +104,29 @@ def test_unusable_npz_files_are_refused(tmp_path):
         read_npz(write(tmp_path / "text.npz", "not an archive"))
 
 
+def test_a_damaged_npz_file_is_refused_naming_the_array(tmp_path):
+    path = tmp_path / "set.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).random((200, 5)), y=np.arange(200) % 2)
+    good = path.read_bytes()
+    for place in range(200, 3000, 400):  # inside the compressed X, where no zip table shows the damage
+        path.write_bytes(good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :])
+        with pytest.raises(ValueError, match="cannot read 'X'.*must be complete"):
+            read_npz(path)
+
+
+def test_whole_labels_beyond_the_exact_integers_stay_floats(tmp_path):
+    table = read_libsvm(write(tmp_path / "set.txt", "1e30 1:1\n-1 1:2\n"))
+    assert table.y.tolist() == [1e30, -1.0]
+
+
+@pytest.mark.parametrize("delimiter", ["", ";;", r"\t"])
+def test_a_delimiter_of_more_or_less_than_one_character_is_refused(tmp_path, delimiter):
+    path = write(tmp_path / "set.csv", CSV)
+    for call in (lambda: read_csv(path, "kind", delimiter), lambda: read_csv_columns(path, delimiter)):
+        with pytest.raises(ValueError, match="must be one character"):
+            call()
+
+
 @pytest.mark.parametrize("packing", WRITERS)
 def test_csv_tables_are_read_in_every_packing(tmp_path, packing):
     table = read(write(tmp_path / f"set.csv{packing}", CSV), target="kind")
@@ -125,7 +148,7 @@ def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
     ("a,b,b\n1,2,3\n", "a", r"\['b'\] more than once"),
     ("a\n1\n", "a", "feature columns"),
     ("a,b\n", "a", "rows below its header"),
-    ("", "a", "no column 'a'"),
+    ("", "a", "header row, but it is empty"),
 ])
 def test_unusable_csv_tables_are_refused_naming_the_place(tmp_path, text, target, message):
     with pytest.raises(ValueError, match=message):

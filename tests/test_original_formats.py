@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.data import load, read_kddcup08, read_ppi
+from aesara_nondecomp.data.matrices import read_matrix
 
 N_FEATURES = 117
 
@@ -70,6 +71,7 @@ def test_kddcup08_keeps_all_regions_of_a_patient_on_one_side(tmp_path):
         ("Info.txt", lambda text: "\n".join(line[2:] for line in text.split("\n")), "11 columns"),
         ("Features.txt", lambda text: text.replace("\t", "\t0.5\t", 1), "Features.txt"),
         ("Features.txt", lambda text: "\n", "empty"),
+        ("Features.txt", lambda text: "# nothing\n", "empty"),
     ],
 )
 def test_kddcup08_says_what_is_wrong_with_a_file(tmp_path, file, change, message):
@@ -97,6 +99,14 @@ def test_a_missing_protein_feature_becomes_the_mean_of_the_training_rows(tmp_pat
     (filled,) = np.flatnonzero(np.all(np.isclose(rows[:, [0, 1, 3]], X[1, [0, 1, 3]]), axis=1))
     others = [row for row in range(len(data.X_train)) if row != filled]
     assert rows[filled, 2] == pytest.approx(np.mean(data.X_train[others, 2]), abs=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_a_matrix_that_is_not_compressed_as_its_suffix_says_is_refused(tmp_path, suffix):
+    path = tmp_path / f"numbers.txt{suffix}"
+    path.write_text("1 2\n")
+    with pytest.raises(ValueError, match="cannot read .*numbers.txt"):
+        read_matrix(path)
 
 
 def test_a_protein_file_with_the_other_label_is_refused(tmp_path):

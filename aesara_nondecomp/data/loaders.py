@@ -112,7 +112,7 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
     ------
     ValueError
         For a malformed line, naming the file and the line number; for a file without rows or
-        features; for an index above `n_features`.
+        features, or that is no text; for an index above `n_features`.
     FileNotFoundError
         If there is no such file.
     """
@@ -149,7 +149,7 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
     Raises
     ------
     ValueError
-        If the file is no .npz archive, lacks one of the arrays, or holds Python objects there.
+        If the file is no .npz archive or is damaged, lacks one of the arrays, or holds Python objects there.
     FileNotFoundError
         If there is no such file.
     """
@@ -180,13 +180,14 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
     Raises
     ------
     ValueError
-        If `target` is not in the header, a name occurs twice, there are no rows or features,
-        a row has too many or too few cells, or a feature is not a number (naming line and column).
+        If `delimiter` is longer, the file is empty or no text, `target` is not in the header, a
+        name occurs twice, there are no rows or features, a row has too many or too few cells, or
+        a feature is not a number (naming line and column).
     FileNotFoundError
         If there is no such file.
     """
     with _text_lines(path) as lines:
-        rows = csv.reader(lines, delimiter=delimiter)
+        rows = _csv_rows(path, lines, delimiter)
         header = [name.strip() for name in next(rows, [])]
         where = _target_position(path, header, target)
         names = tuple(header[:where] + header[where + 1 :])
@@ -219,12 +220,13 @@ def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str
     Raises
     ------
     ValueError
-        If a name occurs twice, there are no rows, or a row has too many or too few cells.
+        If `delimiter` is longer, the file is no text, a name occurs twice, there are no rows, or
+        a row has too many or too few cells.
     FileNotFoundError
         If there is no such file.
     """
     with _text_lines(path) as lines:
-        rows = csv.reader(lines, delimiter=delimiter)
+        rows = _csv_rows(path, lines, delimiter)
         header = [name.strip() for name in next(rows, [])]
         _check_unique(path, header)
         columns: list[list[str]] = [[] for _ in header]
@@ -301,7 +303,8 @@ def _number(text: str, what: str) -> float:
 
 
 def _whole_numbers(numbers: np.ndarray) -> np.ndarray:
-    whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.rint(numbers))
+    exact = 2**53  # beyond it a float64 is no longer one whole number
+    whole = bool((np.abs(numbers) <= exact).all()) and np.array_equal(numbers, np.rint(numbers))
     return numbers.astype(np.int64) if whole else numbers
 
 
@@ -332,16 +335,24 @@ def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
                          f"{suggestion(name, archive.files)}")
     try:
         return archive[name]
-    except ValueError as error:
-        raise ValueError(f"cannot read {name!r} from {path}: {error}. Store it as a plain array of numbers "
-                         "or strings.") from error
+    except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
+        raise ValueError(f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
+                         "array of numbers or strings.") from error
 
 
 def _strings(names: np.ndarray) -> tuple[str, ...]:
     return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist())
 
 
+def _csv_rows(path: PathLike, lines: IO[str], delimiter: str) -> Any:
+    if len(delimiter) != 1:
+        raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
+    return csv.reader(lines, delimiter=delimiter)
+
+
 def _target_position(path: PathLike, header: list[str], target: str) -> int:
+    if not header:
+        raise ValueError(f"{path} must start with a header row, but it is empty.")
     if target not in header:
         raise ValueError(f"{path} has no column {target!r}; name one with target= and, if need be, give "
                          f"delimiter=. {suggestion(target, header)}")

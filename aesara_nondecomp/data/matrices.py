@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
+import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +32,12 @@ def read_matrix(path: Path, delimiter: str | None = None, dtype: str = "float32"
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}. Check the folder.")
-    with path.open("rb") as file:
-        if not any(line.strip() for line in file):
-            raise ValueError(f"{path} must hold rows of numbers, but it is empty.")
     try:
-        return np.loadtxt(path, dtype=dtype, delimiter=delimiter, ndmin=2)
-    except ValueError as error:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
+            matrix = np.loadtxt(path, dtype=dtype, delimiter=delimiter, ndmin=2)
+    except (ValueError, OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}. Every line must hold equally many numbers.") from error
+    if not matrix.size:
+        raise ValueError(f"{path} must hold rows of numbers, but it is empty.")
+    return matrix
