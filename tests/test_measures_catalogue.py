@@ -226,6 +226,8 @@ def sign_of_difference(P, N, prior):
         (lambda P, N, p: 2 * P * N / (P + N), HMean().supergradient, "needs a value on the whole"),
         (lambda P, N, p: math.nan, lambda P, N, p: (0.0, 0.0), "needs a value at P=.*got nan"),
         (user_qmean, lambda P, N, p: (math.inf, 0.0), "needs a finite supergradient at P="),
+        (user_qmean, lambda P, N, p: None, "needs a finite supergradient at P=.*raised TypeError"),
+        (lambda P, N, p: math.sqrt(P - 2), lambda P, N, p: (0.0, 0.0), "on the whole.*raised ValueError"),
         (
             lambda P, N, p: (P * N) ** 0.5,
             lambda P, N, p: ((N / P) ** 0.5 / 2, 0.5),
@@ -278,6 +280,8 @@ def test_a_user_pseudolinear_measure_behaves_like_the_catalogue_one():
         ((0, 1, 0), lambda p: (p - 0.5, 0, 0), "denominator above 0"),
         ((0, 1), (1, 0, 0), "three finite coefficients"),
         ((0, math.inf, 0), (1, 0, 0), "three finite coefficients"),
+        (3, (1, 0, 0), "three finite coefficients.*got 3"),
+        ((0, 1, 0), lambda p: None, "three finite coefficients.*got None"),
     ],
 )
 def test_a_user_pseudolinear_measure_needs_a_positive_denominator(a, b, message):

@@ -18,6 +18,9 @@ Coefficients = Union[Sequence[float], Callable[[float], Sequence[float]]]
 
 CHECKED_PRIORS = (0.01, 0.3, 0.5, 0.9)
 
+# What a formula raises where it is not defined, math.sqrt's ValueError too, or where it gives no numbers.
+UNUSABLE = (ArithmeticError, TypeError, ValueError)
+
 # A safe supergradient on the boundary may be the exact one of a point just inside, as G-mean's is.
 INTERIOR_TOLERANCE = 1e-6
 BOUNDARY_TOLERANCE = 1e-3
@@ -50,6 +53,8 @@ def concave(
     ------
     ValueError
         If random and boundary points show that it is not concave; see `check_concave`.
+    TypeError
+        If `name` is not a string, or empty, or `value` or `supergradient` is no function.
     """
     _check_name(name)
     if not (callable(value) and callable(supergradient)):
@@ -73,10 +78,12 @@ def pseudolinear(name: str, a: Coefficients, b: Coefficients) -> Pseudolinear:
     Raises
     ------
     ValueError
-        If the denominator is not positive everywhere on [0, 1]^2.
+        If a or b is not three finite numbers, or the denominator is not positive everywhere on [0, 1]^2.
+    TypeError
+        If `name` is not a string, or empty.
     """
     _check_name(name)
-    measure = UserPseudolinear(name, _as_coefficients(a), _as_coefficients(b))
+    measure = UserPseudolinear(name, _as_coefficients(name, a), _as_coefficients(name, b))
     for prior in CHECKED_PRIORS:
         measure.coefficients(prior)
     return measure
@@ -173,7 +180,7 @@ def _probe_points(rng: np.random.Generator) -> np.ndarray:
 def _oriented_values(measure: Concave, points: np.ndarray, prior: float) -> np.ndarray:
     try:
         values = np.asarray(measure.oriented(measure.value(points[:, 0], points[:, 1], prior)))
-    except ArithmeticError as error:
+    except UNUSABLE as error:
         raise ValueError(
             f"{measure} needs a value on the whole of [0, 1]^2, but raised {error!r}."
         ) from error
@@ -191,7 +198,7 @@ def _finite_supergradient(measure: Concave, P: float, N: float, prior: float) ->
     where = f"{measure} needs a finite supergradient at P={P:g}, N={N:g}, prior={prior:g}"
     try:
         slope = measure.supergradient(float(P), float(N), prior)
-    except ArithmeticError as error:
+    except UNUSABLE as error:
         raise ValueError(f"{where}, but raised {error!r}. Choose a safe value there.") from error
     if not np.all(np.isfinite(slope)):
         raise ValueError(f"{where}, got {tuple(slope)}. Choose a safe value there.")
@@ -227,13 +234,17 @@ def _check_name(name: str) -> None:
         raise TypeError(f"A measure needs a name, a string that is not empty, got {name!r}.")
 
 
-def _as_coefficients(coefficients: Coefficients) -> Triple | Callable[[float], Sequence[float]]:
+def _as_coefficients(name: str, coefficients: Coefficients) -> Triple | Callable[[float], Sequence[float]]:
     """A tuple, so that the measure can be hashed; functions are kept."""
-    return coefficients if callable(coefficients) else tuple(coefficients)  # type: ignore[return-value]
+    return coefficients if callable(coefficients) else _triple(name, coefficients)
 
 
 def _triple(name: str, coefficients: Sequence[float]) -> Triple:
-    numbers = tuple(float(number) for number in coefficients)
-    if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
-        raise ValueError(f"{name} needs three finite coefficients (constant, of P, of N), got {numbers}.")
-    return numbers[0], numbers[1], numbers[2]
+    try:
+        constant, of_P, of_N = (float(number) for number in coefficients)
+        usable = all(map(math.isfinite, (constant, of_P, of_N)))
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise ValueError(f"{name} needs three finite coefficients (constant, of P, of N), got {coefficients!r}.")
+    return constant, of_P, of_N
