@@ -86,14 +86,34 @@ def table_at_threshold(scores: Any, signs: Any, threshold: float = 0.0) -> Confu
     Raises
     ------
     ValueError
-        On a wrong shape, unequal lengths, a score that is not finite, or an entry of `signs` that is not a
-        sign.
+        On a wrong shape, unequal lengths, a score that is not finite, an entry of `signs` that is not a
+        sign, or a threshold of NaN.
     """
+    if math.isnan(threshold):
+        raise ValueError("threshold must be a number, perhaps infinite, got NaN.")
     return confusion_table(signs, np.where(_scores(scores) > threshold, 1, -1))
 
 
 def score(measure: str | Measure, table: ConfusionTable) -> float:
-    """Value of a measure, or of the measure of that name; KLD-like ones are smoothed with eps = 1/(2n)."""
+    """Value of a measure, or of the measure of that name; KLD-like ones and "rae" are smoothed with eps = 1/(2n).
+
+    Parameters
+    ----------
+    measure : str or Measure
+    table : ConfusionTable
+
+    Returns
+    -------
+    float
+        In the measure's own orientation; NaN where it is undefined on this table.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a count negative.
+    TypeError
+        If `measure` is neither a name nor a measure.
+    """
     return float(get(measure).from_counts(*table))
 
 

@@ -98,6 +98,11 @@ def test_scores_that_are_not_finite_are_refused(bad):
 # Scores.
 
 
+def test_a_threshold_of_nan_is_refused_as_every_score_would_be_negative():
+    with pytest.raises(ValueError, match="threshold must be a number.*got NaN"):
+        table_at_threshold([0.5, -0.5], [1, -1], float("nan"))
+
+
 def test_score_takes_a_name_or_a_measure():
     table = ConfusionTable(40, 10, 5, 45)
     assert score("f1", table) == score(measures.F1(), table) == pytest.approx(80 / 95, abs=1e-15)
