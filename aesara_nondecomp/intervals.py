@@ -43,7 +43,9 @@ def bootstrap_intervals(
     Raises
     ------
     ValueError
-        If the table is empty, or `draws` or `level` is out of range.
+        If the table is empty, a count is negative, a measure's name is unknown, or `draws` or `level` is out of range.
+    TypeError
+        If a measure is neither a name nor a measure.
 
     Source: Efron and Tibshirani 1993, chapter 13.
     """

@@ -130,6 +130,11 @@ def report(table: ConfusionTable, measures: Iterable[str | Measure] | None = Non
     -------
     dict of str to float
         NaN for a measure that is undefined on this table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in `score`.
     """
     chosen = defaults() if measures is None else [get(measure) for measure in measures]
     return {str(measure): score(measure, table) for measure in chosen}
@@ -158,7 +163,10 @@ def best_threshold(measure: str | Measure, scores: Any, signs: Any) -> tuple[flo
     Raises
     ------
     ValueError
-        As in `table_at_threshold`, or if the measure is undefined because `signs` lacks a class.
+        As in `table_at_threshold`, or if the measure's name is unknown, or it is undefined because `signs` lacks a
+        class.
+    TypeError
+        If `measure` is neither a name nor a measure.
     """
     measure = get(measure)
     scores, signs = _scores(scores), _signs("signs", signs)

@@ -62,7 +62,9 @@ def averaged_value(measure, y_true: Any, y_predicted: Any, average: str = "macro
     Raises
     ------
     ValueError
-        If `average` is unknown, or as `one_vs_rest_tables`.
+        If the measure's name or `average` is unknown, or as `one_vs_rest_tables`.
+    TypeError
+        If `measure` is neither a name nor a measure.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class SGD(Optimiser):
 
 @dataclass(frozen=True)
 class Momentum(Optimiser):
-    """Heavy-ball momentum; `momentum` in [0, 1)."""
+    """Heavy-ball momentum; `momentum` in [0, 1), else ValueError."""
 
     momentum: float = 0.9
     slots: ClassVar[tuple[str, ...]] = ("velocity",)
@@ -90,7 +90,7 @@ class Nesterov(Momentum):
 
 @dataclass(frozen=True)
 class Adam(Optimiser):
-    """Adam; `beta1`, `beta2` in [0, 1), `epsilon` > 0 added to the root."""
+    """Adam; `beta1`, `beta2` in [0, 1), `epsilon` > 0 added to the root, else ValueError."""
 
     beta1: float = 0.9
     beta2: float = 0.999

@@ -43,7 +43,7 @@ def prevalence_errors(true: Any, estimate: Any, eps: float) -> dict[str, np.ndar
     Raises
     ------
     ValueError
-        If a share is outside [0, 1], or eps is not positive.
+        If a share is outside [0, 1], eps is not positive, or the shapes do not broadcast.
     """
     true, estimate = np.asarray(true, dtype=float), np.asarray(estimate, dtype=float)
     for name, shares in (("true", true), ("estimate", estimate)):
@@ -122,6 +122,11 @@ def estimators(quantifier: Quantifier, training_prior: float) -> dict[str, Estim
     -------
     dict of str to Estimator
         "cc", "acc", "pcc", "pacc", "sld", and "training_prior", which answers with that number whatever it is shown.
+
+    Raises
+    ------
+    ValueError
+        If `training_prior` is out of range.
     """
     require(0 < training_prior < 1, "training_prior must lie strictly between 0 and 1", training_prior)
     named: dict[str, Estimator] = {method: partial(quantifier.prevalence, method=method) for method in METHODS}

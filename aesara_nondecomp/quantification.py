@@ -29,6 +29,11 @@ def classify_and_count(predicted_positive: Any) -> float:
     Parameters
     ----------
     predicted_positive : boolean array, shape (n,), n >= 1
+
+    Raises
+    ------
+    ValueError
+        On another shape, or without rows.
     """
     return float(np.mean(_vector("predicted_positive", predicted_positive) > 0))
 
@@ -61,6 +66,11 @@ def probabilistic_count(posteriors: Any) -> float:
     Parameters
     ----------
     posteriors : array, shape (n,), in [0, 1], n >= 1
+
+    Raises
+    ------
+    ValueError
+        On another shape, without rows, or if a posterior is outside [0, 1].
     """
     return float(np.mean(_posteriors(posteriors)))
 
@@ -78,6 +88,11 @@ def expectation_maximisation(posteriors: Any, prior: float, max_rounds: int = 10
     Returns
     -------
     float in [0, 1]
+
+    Raises
+    ------
+    ValueError
+        As in `probabilistic_count`, or if `prior` is out of range.
     """
     posteriors = _posteriors(posteriors)
     require(0 < prior < 1, "prior must lie strictly between 0 and 1", prior)
@@ -193,7 +208,7 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If the method is unknown; the nearest is suggested.
+            If the method is unknown, where the nearest is suggested, or there are no rows.
         """
         choose("method", method, dict.fromkeys(METHODS))
         if method in ("cc", "acc"):

@@ -29,7 +29,7 @@ class ClassSums(NamedTuple):
     n_neg: float
 
     def of(self, reward: str) -> tuple[float, float]:
-        """The two sums (positives, negatives) of one reward: "sigmoid", "logistic" or "count"."""
+        """The two sums (positives, negatives) of one reward: "sigmoid", "logistic" or "count" (else ValueError)."""
         start = 2 * REWARDS.index(reward)
         return self[start], self[start + 1]
 
@@ -99,6 +99,11 @@ class RunningRates:
     forgetting : float in (0, 1]
         Factor on a class's sum and count before a batch that holds the class is added; 1 is the cumulative
         average of the listing (follow the leader). A batch without the class leaves both as they are.
+
+    Raises
+    ------
+    ValueError
+        If the reward is unknown, or `forgetting` is out of range.
     """
 
     def __init__(self, reward: str = "sigmoid", forgetting: float = 1.0):

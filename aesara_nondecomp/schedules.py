@@ -16,14 +16,14 @@ def constant() -> Schedule:
 
 
 def step_decay(every: int, factor: float = 0.1) -> Schedule:
-    """Multiplied by `factor` in (0, 1] after each `every` steps."""
+    """Multiplied by `factor` in (0, 1] after each `every` >= 1 steps; ValueError out of these ranges."""
     positive_int("every", every)
     require(0 < factor <= 1, "factor must lie in (0, 1]", factor)
     return lambda step: factor ** (step // every)
 
 
 def cosine(total: int, final: float = 0.0) -> Schedule:
-    """Half a cosine from 1 down to `final` in [0, 1] at step `total`, constant after it."""
+    """Half a cosine from 1 down to `final` in [0, 1] at step `total` >= 1, constant after it; else ValueError."""
     positive_int("total", total)
     require(0 <= final <= 1, "final must lie in [0, 1]", final)
     return lambda step: final + (1 - final) * 0.5 * (1 + math.cos(math.pi * min(step, total) / total))

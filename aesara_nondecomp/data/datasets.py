@@ -80,7 +80,8 @@ def load(name: str, data_dir: PathLike | None = None) -> Dataset:
     Raises
     ------
     ValueError
-        If the name is unknown, or the data set is not embedded and `data_dir` is missing.
+        If the name is unknown, the data set is not embedded and `data_dir` is missing, or a file of
+        "kddcup08" or "ppi" is not in its format.
     FileNotFoundError
         If `data_dir` lacks the file.
     """

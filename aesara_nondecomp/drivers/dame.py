@@ -31,8 +31,10 @@ class DAME(Driver):
     Raises
     ------
     ValueError
-        If the measure is neither pseudolinear nor pseudo-concave (the message names the drivers that serve it) or an
-        option is out of range.
+        If the measure is neither pseudolinear nor pseudo-concave (the message names the drivers that serve it), its
+        name is unknown, or an option is out of range.
+    TypeError
+        If `measure` is neither a name nor a measure.
 
     Notes
     -----

@@ -31,8 +31,10 @@ class DENIM(Driver):
     Raises
     ------
     ValueError
-        If the measure is not nested concave (the message names the drivers that serve it) or an option is out of
-        range.
+        If the measure is not nested concave (the message names the drivers that serve it), its name is unknown, or
+        an option is out of range.
+    TypeError
+        If `measure` is neither a name nor a measure.
 
     Notes
     -----

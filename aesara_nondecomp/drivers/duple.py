@@ -36,7 +36,10 @@ class DUPLE(Driver):
     Raises
     ------
     ValueError
-        If the measure is not concave (the message names the drivers that serve it) or an option is out of range.
+        If the measure is not concave (the message names the drivers that serve it), its name is
+        unknown, or an option is out of range.
+    TypeError
+        If `measure` is neither a name nor a measure.
 
     Notes
     -----

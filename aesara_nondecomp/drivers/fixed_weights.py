@@ -29,6 +29,11 @@ class CrossEntropy(FixedWeights):
     Parameters
     ----------
     prior : float in (0, 1). Share of positives in the training labels.
+
+    Raises
+    ------
+    ValueError
+        If `prior` is out of range.
     """
 
     def __init__(self, prior: float):
@@ -44,6 +49,11 @@ class ClassWeighted(FixedWeights):
     prior : float in (0, 1)
         Taken so that all drivers are built alike; the class means already hold it.
     positive : float in (0, 1). Weight of the positives' mean; 1/2 is the balanced form.
+
+    Raises
+    ------
+    ValueError
+        If `prior` or `positive` is out of range.
     """
 
     def __init__(self, prior: float, positive: float = 0.5):

@@ -56,6 +56,13 @@ class Oracle:
     ----------
     measure : str or measures.Measure. Any of the catalogue, or your own.
 
+    Raises
+    ------
+    ValueError
+        If the measure's name is unknown.
+    TypeError
+        If `measure` is neither a name nor a measure.
+
     Notes
     -----
     Of several maximisers, the table gives the first in row-major order of (TP, FP), the search along lines the one

@@ -28,6 +28,13 @@ class RowDriver(Driver):
     score_scale : float > 0
         Factor on the scores beside the loss. At 1 (the listing) the oracle adds up the scores of a whole batch, and
         the margins grow to about 1 / b; at the batch size's inverse the scores' mean stands beside the loss.
+
+    Raises
+    ------
+    ValueError
+        If the measure's name is unknown, or `score_scale` is not positive.
+    TypeError
+        If `measure` is neither a name nor a measure.
     """
 
     def __init__(self, measure: str | measures.Measure, score_scale: float = 1.0):
@@ -83,7 +90,9 @@ class StructANN(RowDriver):
     Raises
     ------
     ValueError
-        If the measure is unknown, or a number is not positive.
+        If the measure's name is unknown, or a number is not positive.
+    TypeError
+        If `measure` is neither a name nor a measure.
 
     Notes
     -----
@@ -127,7 +136,9 @@ class DirectLoss(RowDriver):
     Raises
     ------
     ValueError
-        If the measure is unknown, or an option is out of range.
+        If the measure's name is unknown, or an option is out of range.
+    TypeError
+        If `measure` is neither a name nor a measure.
     """
 
     def __init__(

@@ -123,7 +123,7 @@ class Measure:
         return value if self.greater_is_better else -value
 
     def range(self, prior: float) -> Pair:
-        """Lowest and highest value on [0, 1]^2; either may be infinite."""
+        """Lowest and highest value on [0, 1]^2, unsmoothed; either may be infinite."""
         return 0.0, 1.0
 
     def perfect(self, prior: float) -> float:
@@ -209,6 +209,11 @@ class Concave(Measure):
         -------
         alpha, beta : float
             ``oriented(value(u, v)) <= oriented(value(P, N)) + alpha (u - P) + beta (v - N)`` for all (u, v).
+
+        Raises
+        ------
+        ValueError
+            If `needs_smoothing`, `eps` is 0 and a class is never predicted, where there is none.
         """
         raise NotImplementedError
 
@@ -288,7 +293,13 @@ class PseudoConcave(Measure):
     takes_floats = True
 
     def valuation_weights(self, P: float, N: float, v: float, prior: float, eps: float = 0.0) -> Pair:
-        """A supergradient at (P, N) of the valuation V = Pclass - v Pquant, which is concave for `v` >= 0."""
+        """A supergradient at (P, N) of the valuation V = Pclass - v Pquant, which is concave for `v` >= 0.
+
+        Raises
+        ------
+        ValueError
+            If `needs_smoothing`, `eps` is 0 and a class is never predicted.
+        """
         raise NotImplementedError
 
     def drivers(self) -> tuple[str, ...]:

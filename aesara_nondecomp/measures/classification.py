@@ -30,6 +30,11 @@ class Min(Concave):
         0 for the exact supergradient. Above 0, the supergradient is that of a soft minimum of temperature
         `tau`, which moves smoothly from one class to the other; the value stays the exact minimum.
 
+    Raises
+    ------
+    ValueError
+        If `tau` is not a finite number in that range.
+
     Source: spec 2.1.
     """
 
@@ -157,7 +162,20 @@ class BalancedAccuracy(_Linear):
 
 @dataclass(frozen=True)
 class WeightedAccuracy(_Linear):
-    """Weighted accuracy c P + (1-c) N, with c in [0, 1] the weight of the positives' rate (spec 2.1)."""
+    """Weighted accuracy c P + (1-c) N.
+
+    Parameters
+    ----------
+    c : float, in [0, 1]
+        Weight of the positives' rate.
+
+    Raises
+    ------
+    ValueError
+        If `c` is not a finite number in that range.
+
+    Source: spec 2.1.
+    """
 
     c: float
     name = "weighted_accuracy"
@@ -193,6 +211,11 @@ class FBeta(Pseudolinear):
     ----------
     beta : float, > 0
         Above 1 it favours recall, below 1 precision.
+
+    Raises
+    ------
+    ValueError
+        If `beta` is not a finite number in that range.
 
     Source: spec 2.2.
     """
@@ -250,6 +273,11 @@ class GowerLegendre(Concave, Pseudolinear):
     sigma : float, > 0
         The measure is concave in (P, N) for sigma <= 1, linear (accuracy) for sigma = 1, convex above 1.
         Every sigma has the same maximisers as accuracy.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is not a finite number in that range.
 
     Source: spec 2.2.
     """

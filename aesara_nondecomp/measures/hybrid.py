@@ -56,6 +56,11 @@ class QMeasure(_HarmonicPair):
     raw : bool
         Use the unnormalised NSS ("qmeasure_raw").
 
+    Raises
+    ------
+    ValueError
+        If `beta` is not a finite number in that range.
+
     Source: spec 2.5.
     """
 
@@ -91,6 +96,11 @@ class QMeasureBarranquero(_HarmonicPair):
     beta : float, > 0
         Above 1 it favours the quantification measure NAS, below 1 recall.
 
+    Raises
+    ------
+    ValueError
+        If `beta` is not a finite number in that range.
+
     Source: spec 2.5.
     """
 
@@ -119,6 +129,11 @@ class BAKLD(NestedConcave):
     C : float, in [0, 1]
         Weight of the balanced accuracy. For C < 1 the unsmoothed value is -inf, and `supergradient` raises,
         where a class is never predicted.
+
+    Raises
+    ------
+    ValueError
+        If `C` is not a finite number in that range.
 
     Source: spec 2.5.
     """

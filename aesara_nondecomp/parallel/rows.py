@@ -171,7 +171,7 @@ def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
     Raises
     ------
     ValueError
-        In all processes, if lengths differ in any.
+        In all processes, if in any the rows are no matrix or lengths differ, or only some give weights.
     """
     own = agreed(comm, lambda: _checked(X, vectors))
     lengths = comm.allgather(own.shape[0])
