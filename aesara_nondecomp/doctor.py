@@ -31,7 +31,8 @@ def examine() -> dict[str, Any]:
     -------
     dict
         `python`, `platform`, `packages`, `compiler`, `aesara`, `blas` and `jax`: strings, numbers, lists and
-        dicts only, ready for JSON. `problems` lists what makes training slow or impossible, with remedies.
+        dicts only, ready for JSON. `problems` lists what makes training slow or impossible, with remedies; where
+        Aesara does not start, it says so and `compiler`, `aesara` and `blas` are missing.
     """
     report: dict[str, Any] = {
         "python": {"version": platform.python_version(), "executable": sys.executable},

@@ -7,7 +7,7 @@ estimator is asked for the prevalence of each.  Rows of a class keep their distr
     shift = prevalence_shift(test_scores, test_signs, estimators(quantifier, training_prior))
     shift.errors()["sld"]["kld"]
 
-Source: Forman 2008; the grid, the sampling and the smoothing of the errors are those of QuaPy.
+Source: Forman 2008; the grid, the sampling and the smoothing of the errors are those of QuaPy 0.2.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def read_matrix(path: Path, delimiter: str | None = None, dtype: str = "float32"
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is empty or a line is not such a row, naming the file.
+        If the file is empty, a line is not such a row, or it is not packed as its suffix says; naming the file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}. Check the folder.")

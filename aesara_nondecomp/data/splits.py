@@ -33,7 +33,7 @@ def stratified_split(
     Raises
     ------
     ValueError
-        If `held_out` is outside (0, 1), or a part would lack a class.
+        If `held_out` is outside (0, 1), a part would lack a class, or `groups` has another shape or one value only.
     """
     signs = np.asarray(signs)
     if not 0.0 < held_out < 1.0:

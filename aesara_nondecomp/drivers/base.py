@@ -38,7 +38,8 @@ class Driver:
 
     A loop calls `weights`, takes a gradient step on the weighted objective, and hands the step's class sums to
     `observe`.  While `wants_round` is true it first hands the class sums of rows evaluated at the current weights
-    to `begin_round`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level.
+    to `begin_round`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level.  Those
+    rows should hold both classes (spec 1.4): the rate of a class not seen yet is taken to be 1/2.
 
     Attributes
     ----------
