@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp import compiled, data, measures
+from aesara_nondecomp import compiled, data, measures, quantification
 from aesara_nondecomp._aesara import aesara, at
 from aesara_nondecomp.compiling import compile_c
 from aesara_nondecomp.ops.dense import Product
@@ -68,6 +68,27 @@ def test_standardising_leaves_the_callers_rows_alone():
     scaled = data.Standardiser.fit(X).transform(X)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+
+
+def labelled_scores(n, seed):
+    own = np.random.default_rng(seed)
+    signs = np.where(own.random(n) < 0.1, 1, -1)
+    return own.normal(size=n) + signs, signs
+
+
+def test_calibration_by_slices_is_that_of_all_rows_at_once(monkeypatch):
+    scores, signs = labelled_scores(1000, 0)
+    whole = quantification.Calibration.fit(scores, signs)
+    monkeypatch.setattr(quantification, "_SLICE", 7)
+    np.testing.assert_allclose(quantification.Calibration.fit(scores, signs), whole, rtol=1e-6)
+
+
+def test_calibration_does_not_halve_its_last_steps_for_the_rounding_of_the_loss(monkeypatch):
+    evaluate, calls = quantification._cross_entropy, []
+    monkeypatch.setattr(quantification, "_cross_entropy", lambda *given: calls.append(1) or evaluate(*given))
+    for seed in range(20):
+        quantification.Calibration.fit(*labelled_scores(3000, seed))
+    assert len(calls) <= 20 * 10
 
 
 @pytest.mark.parametrize("measure", [m for m in CATALOGUE if m.takes_floats], ids=str)
