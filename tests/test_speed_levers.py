@@ -70,6 +70,30 @@ def test_standardising_leaves_the_callers_rows_alone():
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
+def test_rows_checked_as_they_are_scored_are_refused_with_their_number_among_all(functions, monkeypatch, bad):
+    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
+    X = rng.normal(size=(23, 6))
+    model = an.Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5)
+    expected = functions.scores(X.astype("float32"))
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    X[17, 2] = bad
+    with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
+        model.decision_function(X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("clip", [0.1, 10.0, np.inf])
+def test_standardising_by_slices_is_the_formula_in_float64_to_the_last_bit(monkeypatch, dtype, clip):
+    X = (1000 + 300 * rng.normal(size=(23, 3))).astype(dtype)
+    scaling = data.Standardiser.fit(X, clip=clip)
+    expected = np.clip((X.astype("float64") - scaling.mean_) / scaling.scale_, -clip, clip)
+    expected = expected.astype("float64" if dtype == "float64" else "float32")
+    for entries in (1, 15, 2**15):
+        monkeypatch.setattr(data.scaling, "_CACHED_ENTRIES", entries)
+        np.testing.assert_array_equal(scaling.transform(X), expected)
+
+
 def labelled_scores(n, seed):
     own = np.random.default_rng(seed)
     signs = np.where(own.random(n) < 0.1, 1, -1)
@@ -124,8 +148,8 @@ def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
     assert [len(values) for values in times.values()] == [3, 3]
 
 
-def test_the_tuned_threshold_of_the_peer_is_the_best_of_all():
-    y = np.where(rng.random(200) < 0.3, 1, -1)
-    scores = rng.normal(size=200) + 0.8 * y
+@pytest.mark.parametrize("seed", range(20))
+def test_the_tuned_threshold_of_the_peer_is_the_best_of_all(seed):
+    scores, y = labelled_scores(200, seed)
     best = max(target._worse_rate(scores, y, threshold) for threshold in scores)
     assert target._worse_rate(scores, y, target._best_threshold(scores, y)) == best
