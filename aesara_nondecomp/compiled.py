@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -167,11 +167,11 @@ class TrainFunctions:
 
     def scores(self, X) -> np.ndarray:
         """Scores (n,) of any number of rows (array or CSR) at the current weights, in the network's dtype."""
-        return self._by_chunks(self._scores, X).reshape(-1)
+        return self._by_chunks(lambda: self._scores, X).reshape(-1)
 
     def features(self, X) -> np.ndarray:
         """Output (n, k) of the lower part of the network, for `Network.head_network`."""
-        return self._by_chunks(self._features, X)
+        return self._by_chunks(lambda: self._features, X)
 
     def extra(self, name: str, X) -> np.ndarray:
         """One of `Network.extras` for any number of rows, such as "attention_weights" (n, T).
@@ -182,7 +182,7 @@ class TrainFunctions:
             If the network has no such extra; the nearest is suggested.
         """
         choose("extra", name, self.network.extras)
-        return self._by_chunks(self._extras[name], X)
+        return self._by_chunks(lambda: self._extras[name], X)
 
     # -- weights -------------------------------------------------------------------------------------------------
 
@@ -344,9 +344,11 @@ class TrainFunctions:
         inputs = [self.network.inputs]
         return {name: self._function(inputs, variable, name) for name, variable in self.network.extras.items()}
 
-    def _by_chunks(self, function, X) -> np.ndarray:
+    def _by_chunks(self, compiled: Callable[[], Any], X) -> np.ndarray:
         first, *others = self._chunks(X.shape[0])
-        part = np.asarray(function(_dense(X[first])))
+        beginning = _dense(X[first])  # some rows are checked as they are read: before anything is compiled
+        function = compiled()
+        part = np.asarray(function(beginning))
         if not others:
             return part
         whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)

@@ -95,8 +95,8 @@ class Model:
         """Rows as the network takes them."""
         network = self.functions.network
         if not network.takes_tokens:
-            X = feature_rows(X, columns=network.n_columns, dtype=network.dtype)
-            return scale_rows(X, self.scaling, lazily=True)
+            X = feature_rows(X, columns=network.n_columns, dtype=network.dtype, check_as_read=True)
+            return scale_rows(X, self.scaling)
         if self.vocabulary is not None and np.ndim(X) < 2:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)

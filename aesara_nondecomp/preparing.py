@@ -72,6 +72,8 @@ def label_rows(y, positive, sample_weight, validation, rng: np.random.Generator)
     """
     labels = encode_labels(y, positive)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
+    if weight is None and not _is_share(validation):  # all rows, whose numbers would be a column of their own
+        return LabelledRows(labels.classes, labels.signs, None, len(labels.signs), None, None, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
     train, held = kept, None
     if _is_share(validation):

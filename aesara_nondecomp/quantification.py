@@ -20,6 +20,7 @@ import numpy as np
 from aesara_nondecomp._checks import choose, require
 
 METHODS = ("cc", "acc", "pcc", "pacc", "sld")
+_SLICE = 2**13  # rows calibrated on at a time: they stay in the cache, and NumPy's BLAS on one thread
 _FLATTEST = 1e-6  # a slope of 0 would tie all posteriors, and a negative one would turn the ranking round
 
 
@@ -230,36 +231,46 @@ class Quantifier(NamedTuple):
         return cls(**{**values, "calibration": Calibration(*values["calibration"])})
 
 
+class _Point(NamedTuple):
+    """Slope and intercept, and the cross-entropy there with its first and second derivatives."""
+
+    place: np.ndarray
+    loss: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+
+
 def _newton(z: np.ndarray, targets: np.ndarray, weight: np.ndarray, rounds: int = 100) -> tuple[float, float]:
     """Slope and intercept that minimise the weighted cross-entropy of `targets`, with step halving."""
-    columns = np.column_stack([z, np.ones_like(z)])
-    point = np.array([0.0, _logit(np.average(targets, weights=weight))])
-    loss = _cross_entropy(columns @ point, targets, weight)
+    total = float(weight.sum())
+    point = _cross_entropy(np.array([0.0, _logit(np.average(targets, weights=weight))]), z, targets, weight)
     for _ in range(rounds):
-        probabilities = _sigmoid(columns @ point)
-        gradient = columns.T @ (weight * (probabilities - targets))
-        if np.abs(gradient).max() < 1e-10 * weight.sum():
+        if np.abs(point.gradient).max() < 1e-10 * total:
             break
-        curvature = (columns.T * (weight * probabilities * (1 - probabilities))) @ columns
-        step = np.linalg.solve(curvature + 1e-12 * weight.sum() * np.eye(2), gradient)
-        point, loss, moved = _descend(point, step, loss, lambda p: _cross_entropy(columns @ p, targets, weight))
-        if not moved:
+        step = np.linalg.solve(point.curvature + 1e-12 * total * np.eye(2), point.gradient)
+        bound = point.loss * (1 + 1e-12)  # the last steps change the loss by less than its rounding
+        halved = (_cross_entropy(point.place - 0.5**k * step, z, targets, weight) for k in range(30))
+        lower = next((candidate for candidate in halved if candidate.loss <= bound), None)
+        if lower is None:
             break
-    return float(point[0]), float(point[1])
+        point = lower
+    return float(point.place[0]), float(point.place[1])
 
 
-def _descend(point, step, loss, loss_at):
-    """The first of step, step/2, step/4, ... that lowers the loss; whether there is one."""
-    for halving in range(30):
-        candidate = point - 0.5**halving * step
-        value = loss_at(candidate)
-        if value < loss:
-            return candidate, value, True
-    return point, loss, False
-
-
-def _cross_entropy(logits: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> float:
-    return float(np.sum(weight * (np.logaddexp(0.0, logits) - targets * logits)))
+def _cross_entropy(place: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> _Point:
+    """Evaluated slice by slice: long arrays would take several times as long."""
+    loss, slopes, curvature = 0.0, np.zeros(2), np.zeros(3)
+    for start in range(0, len(z), _SLICE):
+        x, t, w = (column[start : start + _SLICE] for column in (z, targets, weight))
+        logits = place[0] * x + place[1]
+        small = np.exp(-np.abs(logits))  # never overflows
+        loss += float(w @ (np.log1p(small) + np.maximum(logits, 0.0) - t * logits))
+        probabilities = np.where(logits > 0, 1.0, small) / (1.0 + small)
+        slope, bend = w * (probabilities - t), w * small / np.square(1.0 + small)
+        slopes += slope @ x, slope.sum()
+        bent = bend * x
+        curvature += bent @ x, bent.sum(), bend.sum()
+    return _Point(place, loss, slopes, curvature[[[0, 1], [1, 2]]])
 
 
 def _smoothed_targets(signs: np.ndarray, weight: np.ndarray) -> np.ndarray:

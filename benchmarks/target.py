@@ -106,11 +106,11 @@ def _worse_rate(scores: np.ndarray, y: np.ndarray, threshold: float = 0.0) -> fl
 
 
 def _best_threshold(scores: np.ndarray, y: np.ndarray) -> float:
-    """The threshold at which the rates of the two classes are nearest to each other."""
+    """The score that, as a threshold, gives the best worse rate."""
     pos, neg = np.sort(scores[y > 0]), np.sort(scores[y < 0])
-    tpr = 1 - np.searchsorted(pos, pos, side="right") / len(pos)
-    tnr = np.searchsorted(neg, pos, side="right") / len(neg)
-    return float(pos[np.argmax(np.minimum(tpr, tnr))])
+    tpr = 1 - np.searchsorted(pos, scores, side="right") / len(pos)
+    tnr = np.searchsorted(neg, scores, side="right") / len(neg)
+    return float(scores[np.argmax(np.minimum(tpr, tnr))])
 
 
 def _ours(arrays: dict[str, np.ndarray], rate: float, seed: int) -> dict:

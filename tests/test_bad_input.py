@@ -115,7 +115,8 @@ def test_fit_refuses_columns_that_the_network_does_not_have():
         fit(X, Y, functions=TrainFunctions(linear(4)), batch_size=16)
 
 
-MODEL = Model(TrainFunctions(linear(3)), linear(3).parameters, measures.get("f1"), (0, 1), 0.3)
+FUNCTIONS = TrainFunctions(linear(3))
+MODEL = Model(FUNCTIONS, FUNCTIONS.parameters(), measures.get("f1"), (0, 1), 0.3)
 
 
 @pytest.mark.parametrize("call, message", [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp import compiled, data, measures
+from aesara_nondecomp import compiled, data, measures, quantification
 from aesara_nondecomp._aesara import aesara, at
 from aesara_nondecomp.compiling import compile_c
 from aesara_nondecomp.ops.dense import Product
@@ -70,6 +70,51 @@ def test_standardising_leaves_the_callers_rows_alone():
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
+def test_rows_checked_as_they_are_scored_are_refused_with_their_number_among_all(functions, monkeypatch, bad):
+    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
+    X = rng.normal(size=(23, 6))
+    model = an.Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5)
+    expected = functions.scores(X.astype("float32"))
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    X[17, 2] = bad
+    with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
+        model.decision_function(X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("clip", [0.1, 10.0, np.inf])
+def test_standardising_by_slices_is_the_formula_in_float64_to_the_last_bit(monkeypatch, dtype, clip):
+    X = (1000 + 300 * rng.normal(size=(23, 3))).astype(dtype)
+    scaling = data.Standardiser.fit(X, clip=clip)
+    expected = np.clip((X.astype("float64") - scaling.mean_) / scaling.scale_, -clip, clip)
+    expected = expected.astype("float64" if dtype == "float64" else "float32")
+    for entries in (1, 15, 2**15):
+        monkeypatch.setattr(data.scaling, "_CACHED_ENTRIES", entries)
+        np.testing.assert_array_equal(scaling.transform(X), expected)
+
+
+def labelled_scores(n, seed):
+    own = np.random.default_rng(seed)
+    signs = np.where(own.random(n) < 0.1, 1, -1)
+    return own.normal(size=n) + signs, signs
+
+
+def test_calibration_by_slices_is_that_of_all_rows_at_once(monkeypatch):
+    scores, signs = labelled_scores(1000, 0)
+    whole = quantification.Calibration.fit(scores, signs)
+    monkeypatch.setattr(quantification, "_SLICE", 7)
+    np.testing.assert_allclose(quantification.Calibration.fit(scores, signs), whole, rtol=1e-6)
+
+
+def test_calibration_does_not_halve_its_last_steps_for_the_rounding_of_the_loss(monkeypatch):
+    evaluate, calls = quantification._cross_entropy, []
+    monkeypatch.setattr(quantification, "_cross_entropy", lambda *given: calls.append(1) or evaluate(*given))
+    for seed in range(20):
+        quantification.Calibration.fit(*labelled_scores(3000, seed))
+    assert len(calls) <= 20 * 10
+
+
 @pytest.mark.parametrize("measure", [m for m in CATALOGUE if m.takes_floats], ids=str)
 @pytest.mark.parametrize("eps", [0.0, 0.01])
 def test_a_measure_of_floats_is_its_value_in_an_array(measure, eps):
@@ -103,8 +148,8 @@ def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
     assert [len(values) for values in times.values()] == [3, 3]
 
 
-def test_the_tuned_threshold_of_the_peer_is_the_best_of_all():
-    y = np.where(rng.random(200) < 0.3, 1, -1)
-    scores = rng.normal(size=200) + 0.8 * y
+@pytest.mark.parametrize("seed", range(20))
+def test_the_tuned_threshold_of_the_peer_is_the_best_of_all(seed):
+    scores, y = labelled_scores(200, seed)
     best = max(target._worse_rate(scores, y, threshold) for threshold in scores)
     assert target._worse_rate(scores, y, target._best_threshold(scores, y)) == best

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import numbers
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +16,10 @@ import scipy.sparse
 from aesara_nondecomp._checks import positive_int, suggestion
 from aesara_nondecomp.data.labels import check_lengths
 from aesara_nondecomp.data.rows import DistantRows, LazyRows
+from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
-BLOCK_BYTES = 8 * 2**20
+BLOCK_BYTES = 3 * 2**20  # of which there are two, where the data need several
 
 
 class Batch(NamedTuple):
@@ -37,6 +40,16 @@ class Batch(NamedTuple):
     rows: int
 
 
+class _Block(NamedTuple):
+    """Batches that are drawn, and fetched, together."""
+
+    streams: Any
+    """State of the sampler before them."""
+    rows: list[int]
+    """Of each batch, padding aside."""
+    y: np.ndarray
+
+
 class MiniBatches:
     """An endless iterator over shuffled mini-batches.
 
@@ -46,7 +59,8 @@ class MiniBatches:
     independent streams, each reshuffled when it is used up, and never pad.
 
     A batch is a view into a buffer that holds a block of many batches: it is valid until the next
-    call of `next`. Copy what must live longer.
+    call of `next`. Copy what must live longer. Where the data need several blocks, a thread fetches the next one's rows
+    while this one is trained on; which rows these are was settled before, so that it changes no batch.
 
     Parameters
     ----------
@@ -110,31 +124,31 @@ class MiniBatches:
         self._sampler: Any = _make_sampler(signs, self.batch_size, self._positives, rng)
         if self._tokens and self._positives is None:
             lengths = X.token_lengths() if isinstance(X, DistantRows) else token_lengths(X)
-            self._sampler = LengthBuckets(self._sampler, lengths, _child_seed(rng))
-        # Allocated once and reused, so that the blocks never cost more than one of them.
-        shape = (self._batches_per_block() * self.batch_size, X.shape[1])
-        self._buffer: Any = None if isinstance(X, DistantRows) else np.empty(shape, dtype=X.dtype)
-        self._block_y = self._y[:0]
-        self._forget_block()
+            self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
+        self._distant = isinstance(X, DistantRows)
+        self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
+        ahead = not self._distant and self._batches_per_block < self.steps_per_epoch
+        self._reader = ThreadPoolExecutor(1) if ahead else None
+        # Allocated once and used in turn, so that the blocks never cost more than these.
+        shape = (2 if ahead else 1, self._batches_per_block * self.batch_size, X.shape[1])
+        self._buffers = itertools.cycle([None] if self._distant else np.empty(shape, X.dtype))
+        self._forget_blocks()
 
     def __iter__(self) -> MiniBatches:
         return self
 
     def __next__(self) -> Batch:
-        if self._cursor == len(self._rows):
+        if self._cursor == len(self._block.rows):
             self._load_block()
-        start = self._cursor * self.batch_size
-        part = slice(start, start + self.batch_size)
-        rows = int(self._rows[self._cursor])
+        block, start = self._block, self._cursor * self.batch_size
+        part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
-        if isinstance(self._X, DistantRows):
-            return Batch(self._buffer, self._block_y[part], rows)
-        X = self._buffer[part]
-        return Batch(X[:, : used_width(X)] if self._tokens else X, self._block_y[part], rows)
+        X = self._X_of_block if self._distant else self._X_of_block[part]
+        return Batch(X[:, : used_width(X)] if self._tokens and not self._distant else X, block.y[part], rows)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue with the next batch, as JSON-able values."""
-        return {**self._signature(), "streams": self._streams_at_block, "batches_since": self._cursor}
+        return {**self._signature(), "streams": self._block.streams, "batches_since": self._cursor}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue where `state` was taken; the next batches are bit-identical.
@@ -151,48 +165,52 @@ class MiniBatches:
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
-        self._forget_block()
+        self._forget_blocks()
 
     def _signature(self) -> dict[str, Any]:
         return {"data_rows": len(self._y), "batch_size": self.batch_size,
                 "positives_per_batch": self._positives}
 
-    def _batches_per_block(self) -> int:
-        if isinstance(self._X, DistantRows):
-            return 1
+    def _batches_in(self, size: int) -> int:
+        """As many batches as fit into `size` bytes, but at least one and at most an epoch."""
         batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
-        return int(min(max(1, BLOCK_BYTES // batch_bytes), self.steps_per_epoch))
+        return int(min(max(1, size // batch_bytes), self.steps_per_epoch))
 
-    def _forget_block(self) -> None:
-        self._streams_at_block = self._sampler.state()
+    def _forget_blocks(self) -> None:
+        self._block = _Block(self._sampler.state(), [], self._y[:0])
+        self._coming: tuple[_Block, Callable[[], Any]] | None = None
         self._cursor = 0
-        self._rows = np.empty(0, dtype=np.intp)
 
     def _load_block(self) -> None:
-        self._forget_block()
-        indices = self._sampler.draw(self._batches_per_block())
-        self._rows = np.count_nonzero(indices >= 0, axis=1)
-        self._block_y = self._gather(indices.reshape(-1))
+        self._block, fetched = self._coming or self._begin_block()
+        self._X_of_block = fetched()
+        self._coming = self._begin_block() if self._reader else None
+        self._cursor = 0
 
-    def _gather(self, indices: np.ndarray) -> np.ndarray:
-        """Fill the buffer with the rows of `X` at `indices`, zeros at -1; return their `y`."""
-        padding = indices < 0
-        clipped = np.where(padding, 0, indices)
-        y = self._y[clipped]
-        y[padding] = 0
-        if isinstance(self._X, DistantRows):
-            self._buffer = self._X.batch(indices)
-            return y
-        part = self._buffer[: len(indices)]
+    def _begin_block(self) -> tuple[_Block, Callable[[], Any]]:
+        """The next batches, and what gives their rows: the reader, once it is done, or else this thread."""
+        streams = self._sampler.state()
+        drawn = self._sampler.draw(self._batches_per_block)
+        indices, padding = drawn.reshape(-1), drawn < 0
+        y = np.take(self._y, indices, mode="clip")
+        y[padding.reshape(-1)] = 0
+        rows = (self.batch_size - np.count_nonzero(padding, axis=1)).tolist()
+        fetch = partial(self._gather, indices, next(self._buffers))
+        return _Block(streams, rows, y), self._reader.submit(fetch).result if self._reader else fetch
+
+    def _gather(self, indices: np.ndarray, out: Any) -> Any:
+        """The rows of `X` at `indices`, zeros at -1; in `out`, unless they are distant."""
+        if self._distant:
+            return self._X.batch(indices)
         if scipy.sparse.issparse(self._X):
-            self._X[clipped].toarray(out=part)
+            self._X[np.maximum(indices, 0)].toarray(out=out)
         elif isinstance(self._X, LazyRows):
-            part[:] = self._X[clipped]
+            out[:] = self._X[np.maximum(indices, 0)]
         else:
             # Any other mode than "raise" lets NumPy write straight into `out`.
-            np.take(self._X, clipped, axis=0, out=part, mode="clip")
-        part[padding] = 0
-        return y
+            np.take(self._X, indices, axis=0, out=out, mode="clip")
+        out[indices < 0] = 0
+        return out
 
 
 def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
@@ -221,99 +239,13 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
                      'Use larger batches or sampler="stratified".')
 
 
-class _RowStream:
-    """Endless passes over `rows`, shuffled anew for each pass."""
-
-    def __init__(self, rows: np.ndarray, seed: int) -> None:
-        # The smallest signed type that holds the row numbers, for sets of many short rows.
-        self._rows = rows.astype(np.min_scalar_type(-int(rows.max()) - 1))
-        self._rng = np.random.default_rng(seed)
-        self._shuffle()
-
-    def take(self, count: int) -> np.ndarray:
-        """The next `count` rows, across passes."""
-        parts = [self._rows[:0]]
-        while count > 0:
-            parts.append(self.take_within_pass(count))
-            count -= len(parts[-1])
-        return np.concatenate(parts)
-
-    def take_within_pass(self, count: int) -> np.ndarray:
-        """The next rows, at least one and at most `count`, of one pass."""
-        if self._position == len(self._order):
-            self._shuffle()
-        taken = self._order[self._position : self._position + count]
-        self._position += len(taken)
-        return taken
-
-    def state(self) -> dict[str, Any]:
-        return {"rng": self._rng_at_pass, "position": self._position}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._rng.bit_generator.state = state["rng"]
-        self._shuffle()
-        self._position = state["position"]
-
-    def _shuffle(self) -> None:
-        # The order follows from the generator's state, so only that has to be stored.
-        self._rng_at_pass = self._rng.bit_generator.state
-        self._order = self._rng.permutation(self._rows)
-        self._position = 0
-
-
-class _EpochSampler:
-    """Shuffled epochs; the last batch of each is padded with -1."""
-
-    def __init__(self, rows: np.ndarray, batch_size: int, rng: np.random.Generator) -> None:
-        self._batch_size = batch_size
-        self._stream = _RowStream(rows, _child_seed(rng))
-
-    def draw(self, batches: int) -> np.ndarray:
-        indices = np.full((batches, self._batch_size), -1, dtype=np.intp)
-        for batch in indices:
-            rows = self._stream.take_within_pass(self._batch_size)
-            batch[: len(rows)] = rows
-        return indices
-
-    def state(self) -> list[dict[str, Any]]:
-        return [self._stream.state()]
-
-    def restore(self, state: list[dict[str, Any]]) -> None:
-        self._stream.restore(state[0])
-
-
-class _ClassSampler:
-    """A fixed number of positives and of negatives per batch, from two independent streams."""
-
-    def __init__(self, signs: np.ndarray, batch_size: int, positives: int, rng: np.random.Generator) -> None:
-        self._streams = [_RowStream(np.flatnonzero(signs > 0), _child_seed(rng)),
-                         _RowStream(np.flatnonzero(signs < 0), _child_seed(rng))]
-        self._counts = [positives, batch_size - positives]
-
-    def draw(self, batches: int) -> np.ndarray:
-        return np.hstack([stream.take(batches * count).reshape(batches, count)
-                          for stream, count in zip(self._streams, self._counts)])
-
-    def state(self) -> list[dict[str, Any]]:
-        return [stream.state() for stream in self._streams]
-
-    def restore(self, state: list[dict[str, Any]]) -> None:
-        for stream, stored in zip(self._streams, state):
-            stream.restore(stored)
-
-
 def _make_sampler(
     signs: np.ndarray, batch_size: int, positives: int | None, seed: Any
-) -> _EpochSampler | _ClassSampler:
+) -> EpochSampler | ClassSampler:
     rng = np.random.default_rng(seed)
     if positives is None:
-        return _EpochSampler(np.arange(len(signs)), batch_size, rng)
-    return _ClassSampler(signs, batch_size, positives, rng)
-
-
-def _child_seed(rng: np.random.Generator) -> int:
-    # Each stream owns its generator, so a generator passed in by the caller can be used elsewhere.
-    return int(rng.integers(2**63))
+        return EpochSampler(len(signs), batch_size, rng)
+    return ClassSampler(signs, batch_size, positives, rng)
 
 
 def _positives_per_batch(sampler: str | float, prior: float, batch_size: int) -> int | None:
@@ -350,7 +282,7 @@ def _check_data(X: Any, signs: np.ndarray) -> None:
         raise ValueError(f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
                          "Pass X through check_features first.")
     check_lengths(X, signs)
-    if not np.isin(signs, (-1, 1)).all() or not (signs > 0).any() or not (signs < 0).any():
+    if not ((signs == 1) | (signs == -1)).all() or not (signs > 0).any() or not (signs < 0).any():
         raise ValueError("mini-batches need labels in {-1, +1} with both classes present, got "
                          f"{np.unique(signs)[:10]}. Pass y through encode_labels first.")
 

@@ -266,12 +266,12 @@ def _convert(matrix: Any, dtype: np.dtype) -> Any:
         return np.ascontiguousarray(matrix, dtype=dtype)
 
 
-def _check_finite(matrix: np.ndarray) -> None:
+def _check_finite(matrix: np.ndarray, first_row: int = 0) -> None:
     for part in row_slices(*matrix.shape):
         finite = np.isfinite(matrix[part])
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
-            raise _not_finite(part.start + row, column, matrix.dtype)
+            raise _not_finite(first_row + part.start + row, column, matrix.dtype)
 
 
 def _check_finite_sparse(matrix: Any) -> None:

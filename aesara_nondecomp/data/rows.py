@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp.data.labels import _check_finite, _check_kind, _check_shape, check_features
+from aesara_nondecomp.data.labels import _as_array, _check_finite, _check_kind, _check_shape, check_features
 from aesara_nondecomp.data.scaling import Standardiser
 
 
@@ -20,13 +20,21 @@ class LazyRows:
     dtype : floating dtype of the rows handed out.
     scaling : Standardiser, optional
     rows : int array, shape (n,), optional. The rows of `X` that are in; default all of them.
+    check : bool. Raise a ValueError where a slice that is read holds an entry that is not finite.
     """
 
     ndim = 2
 
-    def __init__(self, X: Any, dtype: Any, scaling: Standardiser | None = None, rows: np.ndarray | None = None):
+    def __init__(
+        self,
+        X: Any,
+        dtype: Any,
+        scaling: Standardiser | None = None,
+        rows: np.ndarray | None = None,
+        check: bool = False,
+    ):
         self.dtype = np.dtype(dtype)
-        self._X, self._scaling, self._rows = X, scaling, rows
+        self._X, self._scaling, self._rows, self._check = X, scaling, rows, check
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -38,17 +46,20 @@ class LazyRows:
 
     def __getitem__(self, rows: Any) -> np.ndarray:
         """The rows at a slice or int array, in memory and in C order."""
-        part = np.ascontiguousarray(self._X[rows if self._rows is None else self._rows[rows]], dtype=self.dtype)
+        with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
+            part = np.ascontiguousarray(self._X[rows if self._rows is None else self._rows[rows]], dtype=self.dtype)
+        if self._check:
+            _check_finite(part, first_row=rows.start or 0)
         return self._scaling.transform(part) if self._scaling and len(part) else part
 
     def part(self, rows: np.ndarray) -> LazyRows:
         """Some of the rows, still unread."""
         kept = rows if self._rows is None else self._rows[rows]
-        return LazyRows(self._X, self.dtype, self._scaling, kept)
+        return LazyRows(self._X, self.dtype, self._scaling, kept, self._check)
 
     def scaled(self, scaling: Standardiser) -> LazyRows:
         """The same rows, to be scaled as they are read."""
-        return LazyRows(self._X, self.dtype, scaling, self._rows)
+        return LazyRows(self._X, self.dtype, scaling, self._rows, self._check)
 
 
 class DistantRows:
@@ -86,29 +97,34 @@ class DistantRows:
         raise NotImplementedError
 
 
-def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32") -> Any:
+def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32", check_as_read: bool = False) -> Any:
     """As `check_features`, but a memory map is left where it is, whatever its dtype.
 
     Parameters
     ----------
     X, columns, dtype : as in `check_features`.
+    check_as_read : bool
+        For rows to be read once, slice by slice and in full, as when they are scored: all but a sparse matrix is left
+        where it is, and that its entries are finite is checked by then, while they are in the cache.
 
     Returns
     -------
-    array, CSR matrix or, for a memory map, LazyRows
-        It is read once, slice by slice, to see that all entries are finite.
+    array, CSR matrix or, for what is left where it is, LazyRows
+        Without `check_as_read` a memory map is read once, slice by slice, to see that all entries are finite.
 
     Raises
     ------
     ValueError
         As `check_features`.
     """
-    if not isinstance(X, np.memmap):
+    mapped = isinstance(X, np.memmap)
+    if not mapped and (scipy.sparse.issparse(X) or not check_as_read):
         return check_features(X, columns=columns, dtype=dtype)
-    _check_kind(X)
-    _check_shape(X, columns)
-    rows = LazyRows(X, dtype)
-    with np.errstate(over="ignore"):
+    matrix = X if mapped else _as_array(X, "features")
+    _check_kind(matrix)
+    _check_shape(matrix, columns)
+    rows = LazyRows(matrix, dtype, check=check_as_read)
+    if not check_as_read:
         _check_finite(rows)  # type: ignore[arg-type]  # it is indexed by slices only
     return rows
 
@@ -118,10 +134,10 @@ def select_rows(X: Any, rows: np.ndarray) -> Any:
     return X.part(rows) if isinstance(X, (LazyRows, DistantRows)) else X[rows]
 
 
-def scale_rows(X: Any, scaling: Standardiser | None, *, lazily: bool = False) -> Any:
-    """`X` scaled: what is lazy stays so, and with `lazily` an array becomes so; None scales nothing."""
+def scale_rows(X: Any, scaling: Standardiser | None) -> Any:
+    """`X` scaled: what is lazy stays so; None scales nothing."""
     if scaling is None or scipy.sparse.issparse(X):
         return X
     if isinstance(X, (LazyRows, DistantRows)):
         return X.scaled(scaling)
-    return LazyRows(X, X.dtype, scaling) if lazily else scaling.transform(X)
+    return scaling.transform(X)

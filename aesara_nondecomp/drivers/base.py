@@ -30,7 +30,13 @@ class RewardWeights(NamedTuple):
 
     def mixed(self, other: RewardWeights, share: float) -> RewardWeights:
         """(1 - share) of these and `share` of the other's."""
-        return RewardWeights(*((1 - share) * a + share * b for a, b in zip(self, other)))
+        rest, (sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg) = 1 - share, self
+        return RewardWeights(
+            rest * sigmoid_pos + share * other.sigmoid_pos,
+            rest * sigmoid_neg + share * other.sigmoid_neg,
+            rest * logistic_pos + share * other.logistic_pos,
+            rest * logistic_neg + share * other.logistic_neg,
+        )
 
 
 class Driver:
