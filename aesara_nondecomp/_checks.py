@@ -15,6 +15,12 @@ def require(condition: bool, need: str, got: Any) -> None:
         raise ValueError(f"{need}, got {got!r}")
 
 
+def refuse_beside(given: Any, why: str, **others: Any) -> None:
+    """Raise ValueError if `given` is given and one of `others`, by name, too: it would lose without a word."""
+    for name, value in others.items():
+        require(given is None or value is None, f"{why}: leave {name} out", value)
+
+
 def positive_number(name: str, value: Any) -> float:
     """`value` as a finite float above 0, or a ValueError that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures, metrics, networks, optimisers, schedules
-from aesara_nondecomp._checks import choose, positive_int, positive_number, require
+from aesara_nondecomp import measures, metrics, networks, schedules
+from aesara_nondecomp._checks import choose, positive_int, positive_number, refuse_beside, require
 from aesara_nondecomp.checkpoints import Checkpoint, fingerprint
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data.text import check_texts, is_text
@@ -35,16 +35,16 @@ def fit(
     y,
     measure="f1",
     *,
-    algorithm: str = "auto",
-    preset: str = "default",
+    algorithm: str | None = None,
+    preset: str | None = None,
     recipe: Recipe | None = None,
     network: Network | str | None = None,
     functions: TrainFunctions | None = None,
-    hidden: Sequence[int] = (64, 64),
+    hidden: Sequence[int] | None = None,
     initial: Sequence[np.ndarray] | None = None,
     steps: int = 2000,
     batch_size: int = 512,
-    optimiser="adam",
+    optimiser=None,
     learning_rate: float | None = None,
     schedule="constant",
     averaging: float | None = None,
@@ -62,14 +62,16 @@ def fit(
     patience: int | None = None,
     on_step: Callback | Sequence[Callback] | None = None,
     checkpoint=None,
-    checkpoint_every: int = 500,
+    checkpoint_every: int | None = None,
     resume: bool = False,
     progress: bool | None = None,
     comm=None,
-    backend: str = "c",
+    backend: str | None = None,
     seed=None,
 ) -> Model:
     """Train a network directly on a measure.
+
+    An argument that another one leaves without effect is refused, and not passed over.
 
     Ctrl-C ends training early: the best model so far (by `validation`; else the latest averaged one) is returned,
     with a warning.
@@ -82,29 +84,34 @@ def fit(
         of your own, pass token ids (n, T) that it made.
     y : array-like, shape (n,). Labels in any two-valued coding.
     measure : str or measures.Measure
-    algorithm, preset : str
-        See `recipes.recipe_for`; "auto" and "default" are the recommended ones.
-    recipe : Recipe, optional. Your own drivers, instead of `algorithm` and `preset`; they are copied.
+    algorithm, preset : str, optional
+        See `recipes.recipe_for`. Default: "auto" and "default", the recommended ones.
+    recipe : Recipe, optional
+        Your own drivers, instead of `algorithm` and `preset`, and with a prior of their own; they are copied.
     network : Network or {"attention", "lstm"}, optional
         Default: an `mlp` of widths `hidden`; for texts "attention", see `networks.attention`.
     functions : TrainFunctions, optional
-        Compiled before, with their own network and optimiser: nothing is compiled again. The returned model keeps
-        copies of the weights, so a later fit with the same functions does it no harm.
-    hidden : sequence of int. Widths of the default network.
+        Compiled before, with their own network, optimiser and backend: nothing is compiled again. The returned model
+        keeps copies of the weights, so a later fit with the same functions does it no harm.
+    hidden : sequence of int, optional. Widths of the default network of numbers. Default: (64, 64).
     initial : list of arrays, optional
         Parameters to start from, such as another model's. Default: drawn from `seed`.
     steps, batch_size : int >= 1. More than n rows per batch means all rows, with a warning.
-    optimiser, schedule : see `optimisers.get` and `schedules.get`.
+    optimiser : str or optimisers.Optimiser, optional. See `optimisers.get`. Default: "adam".
+    schedule : see `schedules.get`.
     learning_rate, averaging : float, optional. Default: the recipe's.
-    l2 : float >= 0; temperature : float > 0. See `TrainFunctions.configure`.
+    l2 : float >= 0. See `TrainFunctions.configure`.
+    temperature : float > 0
+        Of the sigmoid reward, wherever a driver uses it: cross-entropy, counts and row drivers have no sigmoid.
     sampler : "natural", "stratified", "balanced" or share of positives per batch. See `data.MiniBatches`.
-    normalise : {"prior", "batch"}. See `training.train`.
+    normalise : {"prior", "batch"}. Of class sums, see `training.train`; row drivers have none.
     standardise : bool
         Scale dense columns to mean 0 and deviation 1 of the training rows, clipped at 10; the model remembers how.
     prior : float in (0, 1), optional
-        Share of positives to train for. Default: that of `y`, by weight; one far from it is warned of.
+        Share of positives to train for. Default: that of `y`, by weight; one far from it is warned of. The drivers of a
+        `recipe` have theirs already.
     positive : optional. The positive label; default the larger one.
-    feature_names : sequence of d str, optional. Kept with the model.
+    feature_names : sequence of d str, optional. Of feature columns; kept with the model.
     sample_weight : array, shape (n,), optional
         Weights >= 0 of the rows in all class means; rows of weight 0 are left out. Validation counts rows, unweighted.
     validation : float in (0, 1) or (X, y), optional
@@ -119,7 +126,7 @@ def fit(
         Called with each Step; a true answer stops training after that step.
     checkpoint : path, optional
         An .npz file, replaced every `checkpoint_every` steps and at the end.
-    checkpoint_every : int >= 1
+    checkpoint_every : int >= 1, optional. Default: 500.
     resume : bool
         Go on from the checkpoint, if there is one: to the same weights, to the last bit, as without the interruption.
         Data and settings must be those it was written with.
@@ -129,7 +136,8 @@ def fit(
         all else is alike in all. Each process returns the same model, that of all rows in the order of the ranks, up
         to rounding. `on_step` is called in the first process, which also writes checkpoints and shows progress; a run
         can be resumed by another number of processes. See `parallel`.
-    backend : {"c", "jax"}. See `TrainFunctions`; with "jax", dense rows are kept on JAX's device.
+    backend : {"c", "jax"}, optional
+        See `TrainFunctions`; with "jax", dense rows are kept on JAX's device. Default: "c".
     seed : int, numpy Generator or None. Equal seeds give equal models, to the last bit.
 
     Returns
@@ -139,9 +147,13 @@ def fit(
     Raises
     ------
     ValueError
-        For unusable data, labels or options, before anything is compiled; or a checkpoint of another run.
+        For unusable data, labels or options, options that exclude each other, before anything is compiled; or a
+        checkpoint of another run.
     """
-    require(functions is None or network is None, "functions have a network of their own: give no other", network)
+    refuse_beside(recipe, "a recipe has drivers of its own", algorithm=algorithm, preset=preset, prior=prior)
+    theirs = {"network": network, "hidden": hidden, "optimiser": optimiser, "backend": backend}
+    refuse_beside(functions, "functions have a network, an optimiser and a backend of their own", **theirs)
+    _check_network(network, hidden, of_text=is_text(X))
     require(comm is None or not is_text(X), "comm needs token ids: Vocabulary.transform makes them", "texts")
     if isinstance(network, str):
         choose("network for text", network, TEXT_NETWORKS)
@@ -154,7 +166,7 @@ def fit(
     held_out = _held_out(validation, algorithm, recipe)
     measure, labelled = measures.get(measure), label_rows(y, positive, sample_weight, held_out, rng)
     problem = Problem(_checked_prior(prior, labelled.prior), eps=0.5 / len(labelled.signs))
-    recipe = recipe or recipe_for(measure, problem, algorithm, preset)
+    recipe = recipe or recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
     _check_unweighted(recipe, labelled.weight)
     settings = Settings(
         steps=positive_int("steps", steps),
@@ -173,10 +185,10 @@ def fit(
     prepared = prepare_rows(X, labelled, held_out, network=own, standardise=standardise)
     watched = None if validation is None else prepared.held
     watch = _validation(watched, measure, recipe.threshold, settings.steps, evaluate_every, patience)
-    names = _checked_names(feature_names, prepared.rows.X.shape[1])
+    names = _checked_names(feature_names, prepared.rows.X)
     own = own or _default_network(prepared, text_network, hidden)
     _check_split(recipe, own)
-    functions = functions or TrainFunctions(own, optimisers.get(optimiser), backend)
+    functions = functions or TrainFunctions(own, _or(optimiser, "adam"), _or(backend, "c"))
     training: Any = functions if comm is None else SharedFunctions(functions, comm)
     training.initialise(rng, initial)
     run = Run(training, recipe.phases, _placed(prepared.rows, functions.backend), settings, rng)
@@ -245,7 +257,7 @@ def _final_parameters(run: Run, validation: Validation | None) -> list[np.ndarra
     return run.functions.parameters()
 
 
-def _held_out(validation, algorithm: str, recipe: Recipe | None):
+def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
     """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
     tunes = recipe.threshold is None if recipe else algorithm == "plug_in"
     return TUNING_SHARE if tunes and validation is None else validation
@@ -276,11 +288,12 @@ def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
     return rows._replace(X=DeviceRows(rows.X))
 
 
-def _checkpoint(path, every: int, resume: bool, comm) -> Checkpoint | None:
+def _checkpoint(path, every: int | None, resume: bool, comm) -> Checkpoint | None:
     if path is None:
         require(not resume, "resume needs a checkpoint to go on from: give its path as `checkpoint`", path)
+        require(every is None, "checkpoint_every needs a `checkpoint`: the path of a file", every)
         return None
-    return Checkpoint(path, every, resume, comm)
+    return Checkpoint(path, _or(every, 500), resume, comm)
 
 
 def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
@@ -314,19 +327,29 @@ def _validation(
     return Validation(X, signs, measure, every, patience, threshold)
 
 
-def _checked_names(names, columns: int) -> list[str] | None:
+def _checked_names(names, X) -> list[str] | None:
     if names is None:
         return None
-    names = [str(name) for name in names]
+    require(X.dtype.kind == "f", "feature_names are of feature columns, which texts and token ids have not", names)
+    names, columns = [str(name) for name in names], X.shape[1]
     require(len(names) == columns, f"feature_names must name each of the {columns} columns", f"{len(names)} names")
     return names
 
 
-def _default_network(prepared: PreparedRows, name: str | None, hidden: Sequence[int]) -> Network:
+def _check_network(network, hidden, of_text: bool) -> None:
+    known = network is None or isinstance(network, (Network, str))
+    require(known, f"network must be a Network or, for text, one of {', '.join(TEXT_NETWORKS)}", network)
+    refuse_beside(network, "hidden is of the default network, and `network` has widths of its own", hidden=hidden)
+    if hidden is not None:
+        require(not of_text, "hidden is of the default network of numbers: leave it out for texts", hidden)
+        widths = isinstance(hidden, Iterable) and not isinstance(hidden, str)
+        require(widths, "hidden must be a sequence of widths, such as (64, 64)", hidden)
+
+
+def _default_network(prepared: PreparedRows, name: str | None, hidden: Sequence[int] | None) -> Network:
     if prepared.vocabulary is not None:
         return TEXT_NETWORKS[name or "attention"](len(prepared.vocabulary))
-    require(isinstance(hidden, Iterable), "hidden must be a sequence of widths, such as (64, 64)", hidden)
-    return networks.mlp(prepared.rows.X.shape[1], hidden)
+    return networks.mlp(prepared.rows.X.shape[1], _or(hidden, (64, 64)))
 
 
 def _check_split(recipe: Recipe, network: Network) -> None:

@@ -33,7 +33,8 @@ class Model:
     ----------
     measure : measures.Measure. What it was trained for.
     classes : tuple (negative, positive), in the coding of the training labels.
-    prior : float. Share of positives trained for.
+    prior : float
+        Share of positives trained for; of a recipe of your own, whose drivers have theirs, that of the training rows.
     threshold : float. A row is predicted positive iff its score exceeds it; 0 but for the algorithms "plug_in" and
         "logit_adjusted".
     history : list of Step. Empty after `load_model`, as are `evaluations`.

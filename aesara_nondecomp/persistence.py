@@ -108,16 +108,18 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | No
     Raises
     ------
     ValueError
-        If it is a user's own measure and none, or one of another name, is given.
+        If it is a user's own measure and none is given, or another than the stored one is.
     """
     name, parameters = description["name"], description["parameters"]
+    stored = None if parameters is None else measures.get(name, **parameters)
     if given is not None:
         given = measures.get(given)
-        require(given.name == name, f"the stored measure is {name!r}: pass that one as `measure`", given.name)
+        same = given.name == name if stored is None else given == stored
+        require(same, f"the stored measure is {name if stored is None else str(stored)!r}: pass that one", str(given))
         return given
-    if parameters is None:
+    if stored is None:
         raise ValueError(f"{name!r} is a measure of your own; a file keeps its name only. Pass it as `measure`.")
-    return measures.get(name, **parameters)
+    return stored
 
 
 def _members(content: bytes) -> dict[str, np.ndarray]:

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp import TrainFunctions, fit, linear, measures, mlp
+from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, measures, mlp
 from aesara_nondecomp._aesara import aesara
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.rates import RunningRates, class_sums
-from aesara_nondecomp.recipes import Problem, recipe_for
+from aesara_nondecomp.recipes import Phase, Problem, recipe_for
 from aesara_nondecomp.training import train
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3))
 Y = np.where(np.arange(40) < 12, 1, 0)
+RECIPE, FUNCTIONS = Recipe((Phase(CrossEntropy(0.3)),)), TrainFunctions(linear(3))
 NAN, INFINITE = X.copy(), X.copy()
 NAN[3, 1], INFINITE[5, 0] = np.nan, np.inf
 
@@ -50,7 +51,20 @@ FIT = [
     ({"X": 3.0}, "two-dimensional, got shape"),
     ({"sample_weight": np.full(40, 1e-42)}, "sample_weight must be of ordinary size, got a largest of 1e-42"),
     ({"sample_weight": np.full(40, 1e39)}, "sample_weight must be of ordinary size"),
-    ({"functions": TrainFunctions(linear(3)), "network": mlp(3)}, "functions have a network of their own"),
+    # arguments of which one would leave the other without effect
+    ({"functions": FUNCTIONS, "network": mlp(3)}, "functions have a network.*of their own: leave network out, got <"),
+    ({"functions": FUNCTIONS, "hidden": (8,)}, r"leave hidden out, got \(8,\)"),
+    ({"functions": FUNCTIONS, "optimiser": "adam"}, "leave optimiser out, got 'adam'"),
+    ({"functions": FUNCTIONS, "backend": "c"}, "leave backend out, got 'c'"),
+    ({"network": linear(3), "hidden": (8,)}, "`network` has widths of its own: leave hidden out"),
+    ({"X": ["good", "bad"] * 20, "network": "lstm", "hidden": (8,)}, "`network` has widths of its own: leave hidden"),
+    ({"X": ["good", "bad"] * 20, "hidden": (8,)}, "default network of numbers: leave it out for texts"),
+    ({"X": ["good", "bad"] * 20, "feature_names": ["a"]}, "feature_names are of feature columns"),
+    ({"network": 7}, "network must be a Network or, for text, one of attention, lstm, got 7"),
+    ({"recipe": RECIPE, "algorithm": "dame"}, "a recipe has drivers of its own: leave algorithm out, got 'dame'"),
+    ({"recipe": RECIPE, "preset": "paper"}, "leave preset out, got 'paper'"),
+    ({"recipe": RECIPE, "prior": 0.5}, "leave prior out, got 0.5"),
+    ({"checkpoint_every": 5}, "checkpoint_every needs a `checkpoint`: the path of a file, got 5"),
     # prior
     ({"prior": 0.0}, "prior must be a positive finite number, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1, got 1.0"),
@@ -169,6 +183,7 @@ CE = CrossEntropy(0.3)
     (lambda: DUPLE("qmean", 0.3, dual="exakt"), "dual must be 'exact' or 'step'"),
     (lambda: DUPLE("qmean", 0.3, dual="step", dual_rate=1.5), "dual_rate must be at most 1"),
     (lambda: DUPLE("min", 0.3, dual="step", dual_rate=0), "dual_rate must be a positive finite number"),
+    (lambda: DUPLE("min", 0.3, dual_rate=0.1), "dual_rate needs dual='step', got 0.1"),
     (lambda: DUPLE("gmean", 0.3, cap=0), "cap must be a positive finite number"),
     (lambda: DUPLE("qmean", 0.3, forgetting=0), r"forgetting must lie in \(0, 1\]"),
     (lambda: DENIM("kld", 0.3, counts=True), "needs eps > 0"),

@@ -285,6 +285,17 @@ def test_train_refuses_files(tmp_path, capsys, name, content, message):
     refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m")], message, capsys)
 
 
+@pytest.mark.parametrize("name, options, message", [
+    ("t.npz", ["--drop", "a"], "--drop is of the columns of a .csv table"),
+    ("t.npz", ["--categorical", "a"], "--categorical is of the columns of a .csv table"),
+    ("t.svm", ["--target", "y"], "--target names a column or an array"),
+])  # fmt: skip
+def test_train_refuses_options_that_the_file_leaves_without_effect(tmp_path, capsys, name, options, message):
+    np.savez(tmp_path / "t.npz", X=X, y=Y)
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m"), *options], message, capsys)
+
+
 def test_train_refuses_a_missing_file_and_a_missing_folder(tmp_path, capsys):
     missing = str(tmp_path / "t.csv")
     refused(["train", missing, "--target", "y", "--out", str(tmp_path / "m")], "there is no file", capsys)
@@ -350,6 +361,12 @@ def test_a_model_is_not_applied_to_what_it_does_not_fit(models, tmp_path, capsys
 def test_evaluate_refuses_labels(models, tmp_path, capsys, content, options, message):
     (tmp_path / "t.csv").write_text(content)
     refused(["evaluate", str(models / "table"), str(tmp_path / "t.csv"), *options], message, capsys)
+
+
+def test_evaluate_refuses_a_target_that_the_file_leaves_without_effect(models, tmp_path, capsys):
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    arguments = ["evaluate", str(models / "arrays"), str(tmp_path / "t.svm"), "--target", "y"]
+    refused(arguments, "--target names a column or an array", capsys)
 
 
 def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, monkeypatch):

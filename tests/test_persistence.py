@@ -113,6 +113,14 @@ def test_a_measure_of_ones_own_must_be_given_again(measure, functions, path):
     assert load_model(path, measure=measure).measure is measure
 
 
+def test_a_measure_with_other_parameters_than_the_stored_one_is_refused(functions, path):
+    stored, other = (measures.get("fbeta", beta=beta) for beta in (2, 3))
+    model_of(functions, stored).save(path)
+    with pytest.raises(ValueError, match=r"is 'fbeta\(beta=2\)': pass that one, got 'fbeta\(beta=3\)'"):
+        load_model(path, measure=other)
+    assert load_model(path, measure=stored).measure == stored
+
+
 def test_a_measure_of_ones_own_is_not_mistaken_for_one_of_the_catalogue(functions, path):
     model_of(functions, pseudolinear("f1", (0, 2, 0), (1, 1, 0))).save(path)
     with pytest.raises(ValueError, match="'f1' is a measure of your own"):

@@ -46,9 +46,13 @@ def read_training_table(options: argparse.Namespace) -> TrainingTable:
         if not kept:
             raise ValueError(f"{options.data} has no feature columns beside the labels. Check its commas.")
         return TrainingTable(labels, kept, None, None)
+    for name in ("drop", "categorical"):
+        if getattr(options, name):
+            raise ValueError(f"--{name} is of the columns of a .csv table, and {options.data} is none. Leave it out.")
     if kind == ".npz":
         table = read_npz(options.data, labels=options.target or "y")
         return TrainingTable(table.y, None, table.X, table.feature_names)
+    _refuse_target(options.data, options.target)
     table = read_libsvm(options.data, dense=False)
     X = table.X.toarray() if table.X.shape[0] * table.X.shape[1] <= MOST_DENSE_ENTRIES else table.X
     return TrainingTable(table.y, None, X, None)
@@ -82,11 +86,14 @@ def read_signs(path: str, target: str | None, model: Model) -> np.ndarray:
     ValueError
         If the file has no labels, or one that is neither of the model's two.
     """
-    target, kind = target or model.extra.get("target"), _kind(path)
-    if kind == ".csv":
-        labels: Any = _target(read_csv_columns(path), target, path)
+    kind = _kind(path)
+    if kind == "libsvm":
+        _refuse_target(path, target)
+        labels: Any = read_libsvm(path, dense=False).y
     else:
-        labels = read_npz(path, labels=target or "y").y if kind == ".npz" else read_libsvm(path, dense=False).y
+        target = target or model.extra.get("target")
+        csv = kind == ".csv"
+        labels = _target(read_csv_columns(path), target, path) if csv else read_npz(path, labels=target or "y").y
     found = {label: label_like(label, model.classes) for label in dict.fromkeys(np.asarray(labels).tolist())}
     positive = model.classes[1]
     return np.array([1 if found[label] == positive else -1 for label in np.asarray(labels).tolist()], dtype=np.int8)
@@ -126,6 +133,11 @@ def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:
     if gaps:
         raise ValueError(f"{path} has {len(gaps)} rows without a label, the first is row {gaps[0]}. Drop them.")
     return columns[target]
+
+
+def _refuse_target(path: str, target: str | None) -> None:
+    if target is not None:
+        raise ValueError(f"--target names a column or an array, and the labels of {path} come first in its lines")
 
 
 def _kind(path: str) -> str:
