@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from aesara_nondecomp.validation import Evaluation
 @dataclass(eq=False)  # arrays have no one answer to ==
 class Model:
     """A trained network: weights as plain arrays, and the compiled functions to score with.
+
+    Models can be copied, and pickled if their network has a description. Copies share the compiled functions, each with
+    weights of its own; a pickle leaves them out, and they are compiled again when first used.
 
     Attributes
     ----------
@@ -102,6 +106,27 @@ class Model:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)
 
+    def __copy__(self) -> Model:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        memo[id(self.functions)] = self.functions
+        return replace(self, **{f.name: copy.deepcopy(getattr(self, f.name), memo) for f in fields(self)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All fields, with what the functions are built from in their place."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.functions is not None:  # whoever takes them out sees to it that they come back
+            _require_description(self, "pickled")
+            state["functions"] = (self.network_description, self.functions.optimiser, self.functions.backend)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["functions"] is not None:
+            description, *options = state["functions"]
+            state = {**state, "functions": TrainFunctions(networks.build(description), *options)}
+        self.__dict__.update(state)
+
     def predict(self, X) -> np.ndarray:
         """Labels (n,), in the coding of the training labels."""
         return decode(np.where(self.decision_function(X) > self.threshold, 1, -1), self.classes)
@@ -173,12 +198,7 @@ def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
 
 def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
-    if not model.network_description:
-        raise ValueError(
-            "this model cannot be saved: its network is a graph of your own, which has no description to build it "
-            "from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can "
-            "be saved; or keep `parameters` yourself."
-        )
+    _require_description(model, "saved")
     header = {
         "measure": describe_measure(model.measure),
         "prior": model.prior,
@@ -216,6 +236,15 @@ def from_archive(
         feature_names=header["feature_names"],
         extra=header["extra"],
     )
+
+
+def _require_description(model: Model, done: str) -> None:
+    if not model.network_description:
+        raise ValueError(
+            f"this model cannot be {done}: its network is a graph of your own, which has no description to build it "
+            f"from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can be {done}; or keep "
+            "`parameters` yourself."
+        )
 
 
 def _plain_label(label: Any) -> Any:

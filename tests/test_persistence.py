@@ -170,6 +170,50 @@ def test_a_network_of_ones_own_is_refused_with_a_way_out(path):
     assert not path.exists()
 
 
+# -- Copies and pickles ----------------------------------------------------------------------------------------------
+
+
+def by_joblib(model):
+    joblib, file = pytest.importorskip("joblib", reason="comes with the extra sklearn"), io.BytesIO()
+    joblib.dump(model, file)
+    return joblib.load(io.BytesIO(file.getvalue()))
+
+
+@pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), by_joblib, copy.deepcopy, copy.copy])
+def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    model = fit(X, y, "kld", functions=functions, seed=0, steps=8, batch_size=20, validation=0.3, feature_names="abcd")
+    twin = copied(model)
+    assert np.array_equal(twin.decision_function(X), model.decision_function(X))
+    for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "feature_names", "extra"):
+        assert getattr(twin, name) == getattr(model, name), name
+    assert twin.evaluations == model.evaluations and twin.functions.optimiser == functions.optimiser
+
+
+def test_a_deep_copy_compiles_nothing_and_shares_no_weights(functions, model, monkeypatch):
+    before = model.decision_function(X)
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    twin = copy.deepcopy(model)
+    twin.parameters[0] += 1
+    twin.feature_names[0] = "z"
+    assert not np.array_equal(twin.decision_function(X), before)
+    assert np.array_equal(model.decision_function(X), before) and model.feature_names[0] == "a"
+
+
+def test_unpickling_compiles_nothing(model, monkeypatch):
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    assert pickle.loads(pickle.dumps(model)).feature_names == ["a", "b", "ä", "d"]
+
+
+def test_a_network_of_ones_own_is_copied_and_not_pickled():
+    inputs = at.matrix("inputs", dtype="float32")
+    W = aesara.shared(np.zeros((D, 1), "float32"), name="W")
+    mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
+    assert copy.deepcopy(mine).functions is mine.functions
+    with pytest.raises(ValueError, match="cannot be pickled.*graph of your own.*`mlp` and `linear`"):
+        pickle.dumps(mine)
+
+
 @pytest.mark.parametrize("classes", [(b"a", b"b"), (1j, 2j)])
 def test_labels_that_json_does_not_know_are_refused(classes, functions, path):
     with pytest.raises(ValueError, match="only labels that are booleans, numbers or text can be saved, got"):
