@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class Model:
         with self.functions.using(self.parameters):
             return self.functions.extra(name, X)
 
-    @property
+    @cached_property
     def vocabulary(self) -> Vocabulary | None:
         """Of the training texts; None for a model of numbers."""
         return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
