@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
+PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def require(condition: bool, need: str, got: Any) -> None:
@@ -48,3 +52,11 @@ def choose(kind: str, name: Any, known: Mapping[str, Choice]) -> Choice:
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown {kind} {name!r}. {suggestion(name, known)}")
     return known[name]
+
+
+def warn_caller(message: str) -> None:
+    """Give a UserWarning that points at the caller's line: the first one outside this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

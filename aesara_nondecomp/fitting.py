@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import measures, metrics, networks, schedules
-from aesara_nondecomp._checks import choose, positive_int, positive_number, refuse_beside, require
+from aesara_nondecomp._checks import positive_int, positive_number, require
+from aesara_nondecomp.arguments import (
+    TEXT_NETWORKS,
+    check_drivers,
+    check_network,
+    check_split,
+    check_unweighted,
+    checked_callbacks,
+    checked_names,
+    checked_prior,
+)
 from aesara_nondecomp.checkpoints import Checkpoint, fingerprint
 from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.data.text import check_texts, is_text
-from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import SharedFunctions, ending_together, on_root, share
-from aesara_nondecomp.preparing import PreparedRows, label_rows, prepare_rows
-from aesara_nondecomp.progress import progress_bar
+from aesara_nondecomp.parallel import SharedFunctions, share
+from aesara_nondecomp.preparing import LabelledRows, PreparedRows, label_rows, prepare_rows
 from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.runs import Run, Settings, TrainingRows
+from aesara_nondecomp.supervision import final_parameters, train_to_end
 from aesara_nondecomp.training import Step, check_normalise
 from aesara_nondecomp.validation import Validation
 
-TEXT_NETWORKS = {"attention": networks.attention, "lstm": networks.lstm}
 Callback = Callable[[Step], Any]
 TUNING_SHARE = 0.2  # of the rows, for a recipe that chooses its threshold, where no validation rows are given
 
@@ -150,61 +156,42 @@ def fit(
         For unusable data, labels or options, options that exclude each other, before anything is compiled; or a
         checkpoint of another run.
     """
-    refuse_beside(recipe, "a recipe has drivers of its own", algorithm=algorithm, preset=preset, prior=prior)
-    theirs = {"network": network, "hidden": hidden, "optimiser": optimiser, "backend": backend}
-    refuse_beside(functions, "functions have a network, an optimiser and a backend of their own", **theirs)
-    _check_network(network, hidden, of_text=is_text(X))
-    require(comm is None or not is_text(X), "comm needs token ids: Vocabulary.transform makes them", "texts")
-    if isinstance(network, str):
-        choose("network for text", network, TEXT_NETWORKS)
-        X = check_texts(X)
-    if comm is not None:
-        X, y, sample_weight, validation = _shared(comm, X, y, sample_weight, validation)
+    check_drivers(recipe, algorithm=algorithm, preset=preset, prior=prior)
+    check_network(X, functions, comm, network=network, hidden=hidden, optimiser=optimiser, backend=backend)
+    callbacks = checked_callbacks(on_step, comm)
+    X, y, sample_weight, validation = _shared(comm, X, y, sample_weight, validation)
     stored = _checkpoint(checkpoint, checkpoint_every, resume, comm)
     rng = _generator(seed, stored, comm)
     start = dict(rng.bit_generator.state)
-    held_out = _held_out(validation, algorithm, recipe)
-    measure, labelled = measures.get(measure), label_rows(y, positive, sample_weight, held_out, rng)
-    problem = Problem(_checked_prior(prior, labelled.prior), eps=0.5 / len(labelled.signs))
-    recipe = recipe or recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
-    _check_unweighted(recipe, labelled.weight)
-    settings = Settings(
-        steps=positive_int("steps", steps),
-        learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
-        schedule=schedules.get(schedule, steps),
-        averaging=_or(averaging, recipe.averaging),
-        l2=l2,
-        temperature=temperature,
-        batch_size=batch_size,
-        sampler=sampler,
-        normalise=check_normalise(normalise),
-    )
-    callbacks = _callbacks(on_step, comm)
-    text_network = network if isinstance(network, str) else None
-    own = functions.network if functions else network if isinstance(network, Network) else None
-    prepared = prepare_rows(X, labelled, held_out, network=own, standardise=standardise)
-    watched = None if validation is None else prepared.held
-    watch = _validation(watched, measure, recipe.threshold, settings.steps, evaluate_every, patience)
-    names = _checked_names(feature_names, prepared.rows.X)
-    own = own or _default_network(prepared, text_network, hidden)
-    _check_split(recipe, own)
-    functions = functions or TrainFunctions(own, _or(optimiser, "adam"), _or(backend, "c"))
+    measure, held_out = measures.get(measure), _held_out(validation, algorithm, recipe)
+    labelled = label_rows(y, positive, sample_weight, held_out, rng)
+    prior = checked_prior(prior, labelled.prior)
+    recipe = recipe or _recipe(measure, prior, labelled, algorithm, preset)
+    check_unweighted(recipe, labelled.weight)
+    settings = _settings(
+        recipe, steps=steps, learning_rate=learning_rate, schedule=schedule, averaging=averaging, l2=l2,
+        temperature=temperature, batch_size=batch_size, sampler=sampler, normalise=normalise,
+    )  # fmt: skip
+    given = functions.network if functions else network if isinstance(network, Network) else None
+    prepared = prepare_rows(X, labelled, held_out, network=given, standardise=standardise)
+    names = checked_names(feature_names, prepared.rows.X)
+    watch = _watch(validation, prepared, measure, recipe, settings, evaluate_every, patience)
+    functions = functions or _functions(prepared, network, hidden, optimiser, backend)
+    check_split(recipe, functions.network)
     training: Any = functions if comm is None else SharedFunctions(functions, comm)
     training.initialise(rng, initial)
     run = Run(training, recipe.phases, _placed(prepared.rows, functions.backend), settings, rng)
     if stored:
-        marks = fingerprint(run, watch, measure=str(measure), prior=problem.prior, initial=initial)
+        marks = fingerprint(run, watch, measure=str(measure), prior=prior, initial=initial)
         stored.begin(start, marks, run, watch)
-    shown = progress if comm is None or comm.rank == 0 else False
-    with progress_bar(run.total, len(run.history), shown) as advance, ending_together(comm):
-        _train(run, watch, stored, [*callbacks, advance])
-    parameters = _final_parameters(run, watch)
+    train_to_end(run, watch, stored, callbacks, progress)
+    parameters = final_parameters(run, watch)
     return Model(
         functions,
         parameters,
         measure,
         labelled.classes,
-        problem.prior,
+        prior,
         prepared.scaling,
         threshold=_threshold(recipe, measure, training, prepared.held),
         history=run.history,
@@ -215,77 +202,14 @@ def fit(
     )
 
 
-def _train(run: Run, validation: Validation | None, checkpoint: Checkpoint | None, callbacks) -> None:
-    """Make the steps that are left; Ctrl-C ends them early, with a warning."""
-    try:
-        _make_steps(run, validation, checkpoint, callbacks)
-    except KeyboardInterrupt:
-        if not run.history or isinstance(run.functions, SharedFunctions):
-            raise  # there is no model yet, or other processes wait for the next sums
-        warnings.warn(
-            f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the best "
-            "so far. Training can be resumed from the last checkpoint, if any.",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def _make_steps(run: Run, validation: Validation | None, checkpoint: Checkpoint | None, callbacks) -> None:
-    if _out_of_patience(run, validation):  # a finished run, resumed
-        return
-    for step in run.steps():
-        last = step.step == run.total
-        if validation and (last or step.step % validation.every == 0):
-            validation.evaluate(run.functions, run.averaged_parameters(), step.step)
-        answers = [callback(step) for callback in callbacks]
-        stop = any(answers) or _out_of_patience(run, validation)
-        if checkpoint and (stop or last or step.step % checkpoint.every == 0):
-            checkpoint.write(run, validation)
-        if stop:
-            return
-
-
-def _out_of_patience(run: Run, validation: Validation | None) -> bool:
-    begins = run.last_phase_begins
-    return validation is not None and begins is not None and validation.exhausted(since=begins)
-
-
-def _final_parameters(run: Run, validation: Validation | None) -> list[np.ndarray]:
-    """The best ones by validation, or the running average; the functions are left with them."""
-    best = validation.best_parameters if validation else None
-    run.functions.load(best or run.averaged_parameters())
-    return run.functions.parameters()
-
-
-def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
-    """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
-    tunes = recipe.threshold is None if recipe else algorithm == "plug_in"
-    return TUNING_SHARE if tunes and validation is None else validation
-
-
-def _threshold(recipe: Recipe, measure, functions: TrainFunctions, held) -> float:
-    """The recipe's, or the best one on the held-out rows for the functions' present parameters."""
-    if recipe.threshold is not None:
-        return recipe.threshold
-    X, signs = held
-    return metrics.best_threshold(measure, functions.scores(X), signs)[0]
-
-
 def _shared(comm, X, y, sample_weight, validation):
     """This process's data as part of those of all: labels and weights of all rows, features where they are."""
+    if comm is None:
+        return X, y, sample_weight, validation
     X, y, sample_weight = share(comm, X, y, sample_weight)
     if isinstance(validation, (tuple, list)) and len(validation) == 2:
         validation = share(comm, *validation)
     return X, y, sample_weight, validation
-
-
-def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
-    """Dense rows on JAX's device, for its backend; all others, and for C++, where they are."""
-    if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
-        return rows
-    from aesara_nondecomp.devices import DeviceRows
-
-    return rows._replace(X=DeviceRows(rows.X))
 
 
 def _checkpoint(path, every: int | None, resume: bool, comm) -> Checkpoint | None:
@@ -308,77 +232,67 @@ def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
     return rng
 
 
-def _callbacks(on_step, comm) -> list[Callback]:
-    callbacks = [] if on_step is None else list(on_step) if isinstance(on_step, Iterable) else [on_step]
-    require(all(callable(c) for c in callbacks), "on_step must be a callable or a sequence of callables", on_step)
-    return callbacks if comm is None else [on_root(comm, callback) for callback in callbacks]
+def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
+    """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
+    tunes = recipe.threshold is None if recipe else algorithm == "plug_in"
+    return TUNING_SHARE if tunes and validation is None else validation
 
 
-def _validation(
-    held, measure, threshold: float | None, total: int, every: int | None, patience: int | None
+def _recipe(measure, prior: float, labelled: LabelledRows, algorithm: str | None, preset: str | None) -> Recipe:
+    problem = Problem(prior, eps=0.5 / len(labelled.signs))
+    return recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
+
+
+def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, normalise, **others) -> Settings:
+    """What all phases share, with the recipe's rate and averaging where none is given."""
+    return Settings(
+        steps=positive_int("steps", steps),
+        learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
+        schedule=schedules.get(schedule, steps),
+        averaging=_or(averaging, recipe.averaging),
+        normalise=check_normalise(normalise),
+        **others,
+    )
+
+
+def _watch(
+    validation, prepared: PreparedRows, measure, recipe: Recipe, settings: Settings, every, patience
 ) -> Validation | None:
-    if held is None:
+    """The validation of a run, on the caller's rows or share; rows held out for the threshold alone are not watched."""
+    if validation is None or prepared.held is None:
         for name, value in (("evaluate_every", every), ("patience", patience)):
             require(value is None, f"{name} needs `validation`: a share of the rows or (X, y)", value)
         return None
-    every = max(10, math.ceil(total / 20)) if every is None else positive_int("evaluate_every", every)
-    X, signs = held
+    every = positive_int("evaluate_every", _or(every, max(10, math.ceil(settings.steps / 20))))
     patience = None if patience is None else positive_int("patience", patience)
-    return Validation(X, signs, measure, every, patience, threshold)
+    return Validation(*prepared.held, measure, every, patience, recipe.threshold)
 
 
-def _checked_names(names, X) -> list[str] | None:
-    if names is None:
-        return None
-    require(X.dtype.kind == "f", "feature_names are of feature columns, which texts and token ids have not", names)
-    names, columns = [str(name) for name in names], X.shape[1]
-    require(len(names) == columns, f"feature_names must name each of the {columns} columns", f"{len(names)} names")
-    return names
+def _functions(prepared: PreparedRows, network, hidden, optimiser, backend) -> TrainFunctions:
+    """Functions of the given network, or of the default one for the rows."""
+    if not isinstance(network, Network):
+        if prepared.vocabulary is not None:
+            network = TEXT_NETWORKS[_or(network, "attention")](len(prepared.vocabulary))
+        else:
+            network = networks.mlp(prepared.rows.X.shape[1], _or(hidden, (64, 64)))
+    return TrainFunctions(network, _or(optimiser, "adam"), _or(backend, "c"))
 
 
-def _check_network(network, hidden, of_text: bool) -> None:
-    known = network is None or isinstance(network, (Network, str))
-    require(known, f"network must be a Network or, for text, one of {', '.join(TEXT_NETWORKS)}", network)
-    refuse_beside(network, "hidden is of the default network, and `network` has widths of its own", hidden=hidden)
-    if hidden is not None:
-        require(not of_text, "hidden is of the default network of numbers: leave it out for texts", hidden)
-        widths = isinstance(hidden, Iterable) and not isinstance(hidden, str)
-        require(widths, "hidden must be a sequence of widths, such as (64, 64)", hidden)
+def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
+    """Dense rows on JAX's device, for its backend; all others, and for C++, where they are."""
+    if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
+        return rows
+    from aesara_nondecomp.devices import DeviceRows
+
+    return rows._replace(X=DeviceRows(rows.X))
 
 
-def _default_network(prepared: PreparedRows, name: str | None, hidden: Sequence[int] | None) -> Network:
-    if prepared.vocabulary is not None:
-        return TEXT_NETWORKS[name or "attention"](len(prepared.vocabulary))
-    return networks.mlp(prepared.rows.X.shape[1], _or(hidden, (64, 64)))
-
-
-def _check_split(recipe: Recipe, network: Network) -> None:
-    if network.features is None and any(phase.head_only for phase in recipe.phases):
-        raise ValueError(
-            "this recipe trains the head on frozen features, but the network has no split into lower part and head. "
-            "Give it a hidden layer (a Network of your own: `features` and `head`), or use preset='default'."
-        )
-
-
-def _check_unweighted(recipe: Recipe, weight: np.ndarray | None) -> None:
-    counts = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, RowDriver)]
-    if counts and weight is not None and np.any(weight != 1):
-        raise ValueError(f"{counts[0]} counts rows and takes no sample_weight. Leave it out, or train by a measure.")
-
-
-def _checked_prior(prior: float | None, observed: float) -> float:
-    if prior is None:
-        return observed
-    require(0 < positive_number("prior", prior) < 1, "prior must lie strictly between 0 and 1", prior)
-    odds = prior / (1 - prior) / (observed / (1 - observed))
-    if not 0.5 < odds < 2:
-        warnings.warn(
-            f"prior = {prior:g} is far from the {observed:.4g} of the training labels: the measure is trained for the "
-            "former. Leave it out to train for the data as they are.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return float(prior)
+def _threshold(recipe: Recipe, measure, functions: TrainFunctions, held) -> float:
+    """The recipe's, or the best one on the held-out rows for the functions' present parameters."""
+    if recipe.threshold is not None:
+        return recipe.threshold
+    X, signs = held
+    return metrics.best_threshold(measure, functions.scores(X), signs)[0]
 
 
 def _or(value, default):

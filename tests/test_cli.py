@@ -172,19 +172,19 @@ def test_labels_without_end_are_text():
 
 
 def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(trained, tmp_path, monkeypatch, capsys):
-    from aesara_nondecomp import fitting
+    from aesara_nondecomp.checkpoints import Checkpoint
 
     table, path, _ = trained
     model = str(tmp_path / "m")
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
-    original = fitting.Checkpoint.write
+    original = Checkpoint.write
 
     def write_and_interrupt(self, run, validation):
         original(self, run, validation)
         if len(run.history) == 30:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting.Checkpoint, "write", write_and_interrupt)
+    monkeypatch.setattr(Checkpoint, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)
     assert main(arguments) == 0
     assert "interrupted after 30 of 60 steps" in capsys.readouterr().err
