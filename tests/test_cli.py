@@ -20,7 +20,6 @@ from sklearn.preprocessing import OneHotEncoder  # noqa: E402
 from aesara_nondecomp import load_model, measures  # noqa: E402
 from aesara_nondecomp.cli import main  # noqa: E402
 from aesara_nondecomp.cli import reports as cli_reports  # noqa: E402
-from aesara_nondecomp.cli.tables import as_numbers  # noqa: E402
 from aesara_nondecomp.metrics import ConfusionTable  # noqa: E402
 from aesara_nondecomp.quantification import METHODS  # noqa: E402
 from aesara_nondecomp.tabular import Preparation  # noqa: E402
@@ -162,10 +161,6 @@ def test_labels_that_look_like_numbers_are_told_apart_by_value(tmp_path):
     assert main(["train", table, *columns, "--out", model, *SMALL]) == 0
     assert load_model(model).classes == (0, 1)
     assert main(["evaluate", model, table, "--quiet"]) == 0
-
-
-def test_labels_without_end_are_text():
-    assert as_numbers(["inf", "1"]).tolist() == ["inf", "1"] and as_numbers(["2", "1.0"]).tolist() == [2, 1]
 
 
 # -- interruption ----------------------------------------------------------------------------------------------------
