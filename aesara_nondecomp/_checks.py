@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 import sys
 import warnings
@@ -25,19 +26,36 @@ def refuse_beside(given: Any, why: str, **others: Any) -> None:
         require(given is None or value is None, f"{why}: leave {name} out", value)
 
 
+def check_kind(name: str, value: Any, kinds: Any, what: str) -> None:
+    """Raise ValueError unless `value` is None or of the given kinds (a class or a tuple of them)."""
+    require(value is None or isinstance(value, kinds), f"{name} must be {what}", value)
+
+
+def number(name: str, value: Any, what: str = "a number") -> float:
+    """`value` as a float, or a ValueError that names the parameter."""
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {what}, got {value!r}") from None
+
+
 def positive_number(name: str, value: Any) -> float:
     """`value` as a finite float above 0, or a ValueError that names the parameter."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
-    require(0 < float(value) < float("inf"), f"{name} must be a positive finite number", value)
-    return float(value)
+    found = number(name, value, "a positive number")
+    require(0 < found < float("inf"), f"{name} must be a positive finite number", value)
+    return found
 
 
 def positive_int(name: str, value: Any) -> int:
     """`value` as an int of at least 1, or a ValueError that names the parameter."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value.__index__())
+    try:
+        found = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        found = 0
+    require(found >= 1, f"{name} must be a whole number of at least 1", value)
+    return found
 
 
 def suggestion(name: str, known: Any) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import choose, positive_number, refuse_beside, require, warn_caller
+from aesara_nondecomp._checks import check_kind, choose, positive_number, refuse_beside, require, warn_caller
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
@@ -17,6 +18,18 @@ from aesara_nondecomp.parallel import on_root
 from aesara_nondecomp.recipes import Recipe
 
 TEXT_NETWORKS = {"attention": networks.attention, "lstm": networks.lstm}
+
+
+def check_kinds(*, recipe, functions, comm, initial, standardise, checkpoint, resume, progress) -> None:
+    """Refuse values of a kind that no check further on would call by the argument's name."""
+    check_kind("recipe", recipe, Recipe, "a Recipe")
+    check_kind("functions", functions, TrainFunctions, "TrainFunctions")
+    check_kind("initial", initial, (list, tuple), "a list of arrays, such as a model's `parameters`")
+    check_kind("checkpoint", checkpoint, (str, os.PathLike), "the path of a file")
+    check_kind("progress", progress, (bool, np.bool_), "True, False or None")
+    for name, value in (("standardise", standardise), ("resume", resume)):
+        require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value)
+    require(comm is None or hasattr(comm, "allgather"), "comm must be a communicator of mpi4py", comm)
 
 
 def check_drivers(recipe: Recipe | None, **others: Any) -> None:
@@ -29,22 +42,16 @@ def check_network(X, functions: TrainFunctions | None, comm, *, network, hidden,
     theirs = {"network": network, "hidden": hidden, "optimiser": optimiser, "backend": backend}
     refuse_beside(functions, "functions have a network, an optimiser and a backend of their own", **theirs)
     refuse_beside(network, "hidden is of the default network, and `network` has widths of its own", hidden=hidden)
-    _check_network_for_text(network)
+    check_kind("network", network, (Network, str), f"a Network or, for text, one of {', '.join(TEXT_NETWORKS)}")
     if isinstance(network, str):
+        choose("network for text", network, TEXT_NETWORKS)
         check_texts(X)
     if is_text(X):
         require(comm is None, "comm needs token ids: Vocabulary.transform makes them", "texts")
         require(hidden is None, "hidden is of the default network of numbers: leave it out for texts", hidden)
-    if hidden is not None:
-        widths = isinstance(hidden, Iterable) and not isinstance(hidden, str)
-        require(widths, "hidden must be a sequence of widths, such as (64, 64)", hidden)
-
-
-def _check_network_for_text(network) -> None:
-    if isinstance(network, str):
-        choose("network for text", network, TEXT_NETWORKS)
-    elif network is not None and not isinstance(network, Network):
-        raise ValueError(f"network must be a Network or, for text, one of {', '.join(TEXT_NETWORKS)}, got {network!r}")
+    listed = isinstance(hidden, (Sequence, np.ndarray)) and not isinstance(hidden, (str, bytes))
+    usable = hidden is None or listed and np.ndim(hidden) == 1
+    require(usable, "hidden must be a sequence of widths, such as (64, 64)", hidden)
 
 
 def check_split(recipe: Recipe, network: Network) -> None:
@@ -65,16 +72,18 @@ def check_unweighted(recipe: Recipe, weight: np.ndarray | None) -> None:
 
 def checked_callbacks(on_step, comm) -> list[Callable[[Any], Any]]:
     """A list of callables, which the first process alone calls."""
-    callbacks = [] if on_step is None else list(on_step) if isinstance(on_step, Iterable) else [on_step]
+    several = isinstance(on_step, Iterable) and not isinstance(on_step, np.ndarray)
+    callbacks = [] if on_step is None else list(on_step) if several else [on_step]
     require(all(callable(c) for c in callbacks), "on_step must be a callable or a sequence of callables", on_step)
     return callbacks if comm is None else [on_root(comm, callback) for callback in callbacks]
 
 
 def checked_names(names, X) -> list[str] | None:
-    """One name for each column of X."""
+    """One name for each column of X, if there are any."""
     if names is None:
         return None
     require(X.dtype.kind == "f", "feature_names are of feature columns, which texts and token ids have not", names)
+    require(not isinstance(names, (str, bytes)) and np.ndim(names) == 1, "feature_names must be a list of str", names)
     names, columns = [str(name) for name in names], X.shape[1]
     require(len(names) == columns, f"feature_names must name each of the {columns} columns", f"{len(names)} names")
     return names

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures, metrics, networks, schedules
-from aesara_nondecomp._checks import positive_int, positive_number, require
+from aesara_nondecomp._checks import number, positive_int, positive_number, require
 from aesara_nondecomp.arguments import (
     TEXT_NETWORKS,
     check_drivers,
+    check_kinds,
     check_network,
     check_split,
     check_unweighted,
@@ -156,6 +157,10 @@ def fit(
         For unusable data, labels or options, options that exclude each other, before anything is compiled; or a
         checkpoint of another run.
     """
+    check_kinds(
+        recipe=recipe, functions=functions, comm=comm, initial=initial, standardise=standardise, checkpoint=checkpoint,
+        resume=resume, progress=progress,
+    )  # fmt: skip
     check_drivers(recipe, algorithm=algorithm, preset=preset, prior=prior)
     check_network(X, functions, comm, network=network, hidden=hidden, optimiser=optimiser, backend=backend)
     callbacks = checked_callbacks(on_step, comm)
@@ -224,7 +229,10 @@ def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
     """A generator of our own, of a kind whose state is plain numbers; unseeded, it starts as in the stored run."""
     if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
         seed = int(np.random.default_rng(seed).integers(2**63))
-    rng = np.random.default_rng(seed)
+    try:
+        rng = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ValueError(f"seed must be a non-negative integer, a numpy Generator or None, got {seed!r}") from None
     if seed is None and stored and stored.start:
         rng.bit_generator.state = stored.start
     if comm is not None:
@@ -234,7 +242,7 @@ def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
 
 def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
     """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
-    tunes = recipe.threshold is None if recipe else algorithm == "plug_in"
+    tunes = recipe.threshold is None if recipe else isinstance(algorithm, str) and algorithm == "plug_in"
     return TUNING_SHARE if tunes and validation is None else validation
 
 
@@ -243,13 +251,17 @@ def _recipe(measure, prior: float, labelled: LabelledRows, algorithm: str | None
     return recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
 
 
-def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, normalise, **others) -> Settings:
+def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, l2, normalise, **others) -> Settings:
     """What all phases share, with the recipe's rate and averaging where none is given."""
+    steps = positive_int("steps", steps)
+    schedule = schedules.get(schedule, steps)
+    number("schedule", schedule(0), "a function from the step to a number")
     return Settings(
-        steps=positive_int("steps", steps),
+        steps=steps,
         learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
-        schedule=schedules.get(schedule, steps),
-        averaging=_or(averaging, recipe.averaging),
+        schedule=schedule,
+        averaging=number("averaging", _or(averaging, recipe.averaging)),
+        l2=number("l2", l2),
         normalise=check_normalise(normalise),
         **others,
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data import (
     Standardiser,
@@ -88,6 +88,9 @@ class Model:
         ValueError
             If the network has no such extra, or X is unusable.
         """
+        known = self.functions.network.extras
+        require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
+        choose("extra", name, known)
         X = self._rows(X)
         with self.functions.using(self.parameters):
             return self.functions.extra(name, X)
@@ -192,8 +195,10 @@ def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is truncated, altered, foreign or of a newer version, or needs a `measure`.
+        If it is truncated, altered, foreign or of a newer version, needs a `measure`, or `dtype` is another one.
     """
+    if dtype is not None:
+        choose("dtype", dtype, dict.fromkeys(("float32", "float64")))
     return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
 
 

@@ -40,8 +40,12 @@ def write_archive(path, kind: str, header: Mapping[str, Any], arrays: Mapping[st
     ------
     TypeError
         If JSON cannot hold a value of the header.
+    ValueError
+        If an array holds objects, which only a pickle could keep.
     """
     path, arrays = Path(path), {name: np.asanyarray(value) for name, value in arrays.items()}
+    objects = sorted(name for name, value in arrays.items() if value.dtype.hasobject)
+    require(not objects, f"a {kind} file holds plain arrays, no objects", objects)
     full = {**header, "format": _format(kind), "version": VERSION, "libraries": _libraries()}
     full["checksum"] = _checksum(full, arrays)
     text = np.frombuffer(json.dumps(full).encode(), dtype=np.uint8)

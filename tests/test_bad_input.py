@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, measures, mlp
+from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, load_model, measures, mlp
 from aesara_nondecomp._aesara import aesara
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.measures import concave, pseudolinear
@@ -65,6 +65,23 @@ FIT = [
     ({"recipe": RECIPE, "preset": "paper"}, "leave preset out, got 'paper'"),
     ({"recipe": RECIPE, "prior": 0.5}, "leave prior out, got 0.5"),
     ({"checkpoint_every": 5}, "checkpoint_every needs a `checkpoint`: the path of a file, got 5"),
+    # another kind of value
+    ({"recipe": "dame"}, "recipe must be a Recipe, got 'dame'"),
+    ({"recipe": ()}, r"recipe must be a Recipe, got \(\)"),
+    ({"functions": mlp(3)}, "functions must be TrainFunctions, got <"),
+    ({"initial": 3}, "initial must be a list of arrays.*got 3"),
+    ({"standardise": "no"}, "standardise must be True or False, got 'no'"),
+    ({"resume": None}, "resume must be True or False, got None"),
+    ({"progress": "yes"}, "progress must be True, False or None, got 'yes'"),
+    ({"checkpoint": 5}, "checkpoint must be the path of a file, got 5"),
+    ({"checkpoint": "."}, "checkpoint must be the path of a file, in a folder that exists, got '.'"),
+    ({"comm": 4}, "comm must be a communicator of mpi4py, got 4"),
+    ({"algorithm": np.ones(3)}, r"unknown algorithm array\(\[1"),
+    ({"feature_names": 3}, "feature_names must be a list of str, got 3"),
+    ({"feature_names": "abc"}, "feature_names must be a list of str, got 'abc'"),
+    ({"positive": [1]}, r"positive must be one of the two labels, got \[1\]"),
+    ({"sample_weight": "ones"}, "sample_weight must be numbers, one per row, got 'str ones'"),
+    ({"on_step": np.array(3.0)}, "on_step must be a callable or a sequence of callables"),
     # prior
     ({"prior": 0.0}, "prior must be a positive finite number, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1, got 1.0"),
@@ -83,11 +100,18 @@ FIT = [
     ({"learning_rate": "fast"}, "learning_rate must be a positive number, got 'fast'"),
     ({"averaging": 1.0}, r"averaging must lie in \[0, 1\), got 1.0"),
     ({"averaging": -0.1}, r"averaging must lie in \[0, 1\), got -0.1"),
+    ({"averaging": "none"}, "averaging must be a number, got 'none'"),
+    ({"l2": "none"}, "l2 must be a number, got 'none'"),
+    ({"l2": None}, "l2 must be a number, got None"),
+    ({"steps": np.array([5])}, "steps must be a whole number of at least 1, got array"),
+    ({"learning_rate": np.ones(3)}, "learning_rate must be a positive number, got array"),
     ({"l2": -1e-3}, "l2 must be a finite number of at least 0, got -0.001"),
     ({"l2": float("inf")}, "l2 must be a finite number"),
     ({"temperature": 0}, "temperature must be a positive finite number, got 0"),
     ({"temperature": -1}, "temperature must be a positive"),
     ({"hidden": (8, 0)}, "a hidden width must be a whole number of at least 1, got 0"),
+    ({"hidden": "64"}, "hidden must be a sequence of widths"),
+    ({"hidden": {}}, "hidden must be a sequence of widths"),
     ({"hidden": 8}, r"hidden must be a sequence of widths, such as \(64, 64\), got 8"),
     ({"preset": "paper", "hidden": ()}, "the network has no split into lower part and head. Give it a hidden layer"),
     # names, with the nearest
@@ -102,7 +126,9 @@ FIT = [
     ({"sampler": 1.5}, "share of positives strictly between 0 and 1, got 1.5"),
     ({"sampler": "balanced", "batch_size": 1}, "room for both classes in a batch, got batch_size=1"),
     ({"initial": [np.zeros((2, 1))]}, "parameters of shapes .* are needed"),
-    ({"seed": -1}, "non-negative integer"),
+    ({"seed": -1}, "seed must be a non-negative integer.*got -1"),
+    ({"seed": "x"}, "seed must be a non-negative integer.*got 'x'"),
+    ({"schedule": type}, "schedule must be a function from the step to a number, got <class 'int'>"),
     # measures that the algorithm does not serve
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1, which is pseudolinear. Use 'dame'"),
     ({"measure": "qmean", "algorithm": "dame_ns"}, "'dame' cannot train for qmean.*Use 'duple'"),
@@ -129,7 +155,7 @@ def test_fit_refuses_columns_that_the_network_does_not_have():
         fit(X, Y, functions=TrainFunctions(linear(4)), batch_size=16)
 
 
-MODEL = Model(TrainFunctions(linear(3)), linear(3).parameters, measures.get("f1"), (0, 1), 0.3)
+MODEL = Model(FUNCTIONS, FUNCTIONS.parameters(), measures.get("f1"), (0, 1), 0.3)
 
 
 @pytest.mark.parametrize("call, message", [
@@ -142,6 +168,9 @@ MODEL = Model(TrainFunctions(linear(3)), linear(3).parameters, measures.get("f1"
     (lambda: MODEL.value(X, Y[:, None]), "Pass y.ravel"),
     (lambda: MODEL.value(X, Y, "f11"), "no measure 'f11'. Did you mean 'f1'"),
     (lambda: MODEL.tune_threshold(X, Y[:30]), "same number of rows"),
+    (lambda: MODEL.read_out("attention_weights", X), "read_out needs a network with extras"),
+    (lambda: load_model(__file__, dtype=[]), r"unknown dtype \[\]. Known: float32, float64"),
+    (lambda: load_model(__file__, dtype="float16"), "unknown dtype 'float16'. Did you mean"),
 ])  # fmt: skip
 def test_a_model_refuses(call, message):
     with pytest.raises((ValueError, TypeError), match=message):

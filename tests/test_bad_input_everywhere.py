@@ -369,6 +369,27 @@ def test_evaluate_refuses_a_target_that_the_file_leaves_without_effect(models, t
     refused(arguments, "--target names a column or an array", capsys)
 
 
+OUTPUTS = [("no/file", "there is no folder"), ("", "not a folder"), ("t.csv", "another one than those to read")]
+
+
+@pytest.mark.parametrize("name, message", OUTPUTS)
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "quantify"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(models, tmp_path, capsys, command, name, message):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / name)
+    given = ["--target", "y", "--out", str(tmp_path / "m"), "--report", out]
+    arguments = [data, *given] if command == "train" else [str(models / "table"), data, "--out", out]
+    refused([command, *arguments], message, capsys)
+    assert (tmp_path / "t.csv").read_text() == GOOD and [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_two_files_to_write_at_one_path_and_no_draws_are_refused(models, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    refused(["train", data, "--target", "y", "--out", out, "--report", out], "files to write must differ", capsys)
+    refused(["evaluate", str(models / "table"), data, "--draws", "0"], "--draws must be a whole number", capsys)
+
+
 def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Model, "decision_function", lambda self, X: np.zeros(len(X)))
     np.savez(tmp_path / "t.npz", X=X)

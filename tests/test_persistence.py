@@ -182,7 +182,8 @@ def by_joblib(model):
 @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), by_joblib, copy.deepcopy, copy.copy])
 def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
     y = np.where(X[:, 0] > 0.5, "yes", "no")
-    model = fit(X, y, "kld", functions=functions, seed=0, steps=8, batch_size=20, validation=0.3, feature_names="abcd")
+    options = {"functions": functions, "validation": 0.3, "feature_names": list("abcd")}
+    model = fit(X, y, "kld", seed=0, steps=8, batch_size=20, **options)
     twin = copied(model)
     assert np.array_equal(twin.decision_function(X), model.decision_function(X))
     for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "feature_names", "extra"):
@@ -319,6 +320,12 @@ def test_a_header_that_json_cannot_hold_writes_nothing(path):
     assert not path.exists()
 
 
+def test_objects_are_refused_and_write_nothing(path):
+    with pytest.raises(ValueError, match=r"a model file holds plain arrays, no objects, got \['b'\]"):
+        write_archive(path, "model", {}, {"a": np.ones(2), "b": np.array([None])})
+    assert not path.exists()
+
+
 # -- ONNX ------------------------------------------------------------------------------------------------------------
 
 ACTIVATIONS = ["relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus", "identity"]
@@ -359,6 +366,8 @@ def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
     mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
     with pytest.raises(ValueError, match="only networks made by `mlp` or `linear`"):
         export_onnx(mine, tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="export_onnx needs a Model, got 5"):
+        export_onnx(5, tmp_path / "model.onnx")
 
 
 def test_exporting_without_onnx_names_the_extra(model, tmp_path, monkeypatch):
