@@ -46,6 +46,7 @@ with warnings.catch_warnings():
     from aesara.link.c.params_type import ParamsType
     from aesara.scalar import int32
     from aesara.tensor.blas_headers import blas_header_text
+    from aesara.tensor.random.type import RandomGeneratorType
 
 
 def jax_mode():
@@ -69,4 +70,7 @@ def jax_mode():
     return aesara.compile.mode.get_mode("JAX"), jax_funcify
 
 
-__all__ = ["Apply", "COp", "DisconnectedType", "ParamsType", "aesara", "at", "blas_header_text", "int32", "jax_mode"]
+__all__ = [
+    "Apply", "COp", "DisconnectedType", "ParamsType", "RandomGeneratorType", "aesara", "at", "blas_header_text",
+    "int32", "jax_mode",
+]  # fmt: skip

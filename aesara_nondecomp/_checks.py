@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import operator
+import os
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
+PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def require(condition: bool, need: str, got: Any) -> None:
@@ -15,19 +20,42 @@ def require(condition: bool, need: str, got: Any) -> None:
         raise ValueError(f"{need}, got {got!r}")
 
 
+def refuse_beside(given: Any, why: str, **others: Any) -> None:
+    """Raise ValueError if `given` is given and one of `others`, by name, too: it would lose without a word."""
+    for name, value in others.items():
+        require(given is None or value is None, f"{why}: leave {name} out", value)
+
+
+def check_kind(name: str, value: Any, kinds: Any, what: str) -> None:
+    """Raise ValueError unless `value` is None or of the given kinds (a class or a tuple of them)."""
+    require(value is None or isinstance(value, kinds), f"{name} must be {what}", value)
+
+
+def number(name: str, value: Any, what: str = "a number") -> float:
+    """`value` as a float, or a ValueError that names the parameter."""
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {what}, got {value!r}") from None
+
+
 def positive_number(name: str, value: Any) -> float:
     """`value` as a finite float above 0, or a ValueError that names the parameter."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
-    require(0 < float(value) < float("inf"), f"{name} must be a positive finite number", value)
-    return float(value)
+    found = number(name, value, "a positive number")
+    require(0 < found < float("inf"), f"{name} must be a positive finite number", value)
+    return found
 
 
 def positive_int(name: str, value: Any) -> int:
     """`value` as an int of at least 1, or a ValueError that names the parameter."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value.__index__())
+    try:
+        found = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        found = 0
+    require(found >= 1, f"{name} must be a whole number of at least 1", value)
+    return found
 
 
 def suggestion(name: str, known: Any) -> str:
@@ -42,3 +70,11 @@ def choose(kind: str, name: Any, known: Mapping[str, Choice]) -> Choice:
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown {kind} {name!r}. {suggestion(name, known)}")
     return known[name]
+
+
+def warn_caller(message: str) -> None:
+    """Give a UserWarning that points at the caller's line: the first one outside this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -42,7 +42,7 @@ class Checkpoint:
     Raises
     ------
     ValueError
-        If the folder does not exist, or the file is no usable checkpoint.
+        If the folder does not exist, the path is a folder itself, or the file is no usable checkpoint.
     """
 
     def __init__(self, path, every: int, resume: bool, comm=None):
@@ -80,7 +80,8 @@ class Checkpoint:
     def _read(self, resume: bool):
         if not self._is_first:
             return None
-        require(self.path.parent.is_dir(), "checkpoint must be a path in a folder that exists", str(self.path))
+        usable = self.path.parent.is_dir() and not self.path.is_dir()
+        require(usable, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
         return read_archive(self.path, "checkpoint") if resume and self.path.exists() else None
 
     def write(self, run: Run, validation: Validation | None) -> None:

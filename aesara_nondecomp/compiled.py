@@ -38,7 +38,7 @@ class TrainFunctions:
     optimiser : str or optimisers.Optimiser. "sgd", "momentum", "nesterov", "adam", "adamw", or an instance.
     backend : {"c", "jax"}
         Compile through C++, or through JAX (extra ``jax``): for a GPU, or where there is no compiler. JAX then computes
-        in 64 bits where it is asked to, in the whole process (its ``jax_enable_x64``).
+        in 64 bits where it is asked to, in the whole process (its ``jax_enable_x64``). Dropout has other masks there.
 
     Raises
     ------
@@ -54,7 +54,6 @@ class TrainFunctions:
         self._function = choose("backend", backend, BACKENDS)
         if backend == "jax":
             jax_mode()  # that it is missing is to be known at once
-            require(not network.streams, "backend='jax' has no dropout: leave it out, or use backend='c'", network)
         self.lock = threading.RLock()  # to be held by whoever trains, where threads share the functions
         self._weights = number("reward_weights", np.zeros(4))
         self._temperature = number("temperature", 1.0)

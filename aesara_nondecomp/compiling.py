@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aesara_nondecomp._aesara import aesara, at, jax_mode
+from aesara_nondecomp._aesara import RandomGeneratorType, aesara, at, jax_mode
 
 
 def symbolic_values(build, n_inputs: int):
@@ -36,6 +36,9 @@ def compile_c(inputs, outputs, name, updates=()):
 def compile_jax(inputs, outputs, name, updates=()):
     """The same through JAX. Shared variables, updated or set, are arguments of what JAX traces: it traces once.
 
+    Random numbers, such as dropout masks, follow from a key that the graph's own generators draw for each call: other
+    numbers than through C++, but seeded, stored and restored with those generators alike.
+
     Raises
     ------
     ValueError
@@ -46,16 +49,39 @@ def compile_jax(inputs, outputs, name, updates=()):
     mode, table = jax_mode()
     for op_type, translation in translations().items():
         table.register(op_type, lambda op, translation=translation, **kwargs: translation(op))
+    generators = _generators([*_listed(outputs), *(new for _, new in updates)])
+    keys = [generator.type() for generator in generators]
+    options = {"updates": updates, "givens": list(zip(generators, keys)), "name": name, "mode": mode}
     try:
-        compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
+        compiled = aesara.function([*inputs, *keys], outputs, **options, accept_inplace=True)
     except NotImplementedError as problem:
-        strange = untranslatable([*(outputs if isinstance(outputs, list) else [outputs])], table)
+        strange = untranslatable(_listed(outputs), table)
         raise ValueError(
             f"backend='jax' cannot take this network: {', '.join(strange) or problem} has no translation to JAX. "
             "Build the layer of other operations, or use backend='c'."
         ) from problem
     compiled.trust_input = True
-    return compiled
+    return _with_keys(compiled, generators) if generators else compiled
+
+
+def _listed(outputs) -> list:
+    return outputs if isinstance(outputs, list) else [outputs]
+
+
+def _generators(outputs) -> list:
+    """The shared random generators that a graph starts from."""
+    roots = dict.fromkeys(aesara.graph.basic.graph_inputs(outputs))
+    return [root for root in roots if isinstance(root.type, RandomGeneratorType)]
+
+
+def _with_keys(compiled, generators):
+    """A function whose last inputs are keys in the form that Aesara's translation of random variables takes."""
+
+    def call(*arguments):
+        rngs = [generator.get_value(borrow=True) for generator in generators]
+        return compiled(*arguments, *({"jax_state": rng.integers(2**32, size=2, dtype="uint32")} for rng in rngs))
+
+    return call
 
 
 BACKENDS = {"c": compile_c, "jax": compile_jax}

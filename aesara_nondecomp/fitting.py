@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures, metrics, networks, optimisers, schedules
-from aesara_nondecomp._checks import choose, positive_int, positive_number, require
+from aesara_nondecomp import measures, metrics, networks, schedules
+from aesara_nondecomp._checks import number, positive_int, positive_number, require
+from aesara_nondecomp.arguments import (
+    TEXT_NETWORKS,
+    check_drivers,
+    check_kinds,
+    check_network,
+    check_split,
+    check_unweighted,
+    checked_callbacks,
+    checked_names,
+    checked_prior,
+)
 from aesara_nondecomp.checkpoints import Checkpoint, fingerprint
 from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.data.text import check_texts, is_text
-from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import SharedFunctions, ending_together, on_root, share
-from aesara_nondecomp.preparing import PreparedRows, label_rows, prepare_rows
-from aesara_nondecomp.progress import progress_bar
+from aesara_nondecomp.parallel import SharedFunctions, share
+from aesara_nondecomp.preparing import LabelledRows, PreparedRows, label_rows, prepare_rows
 from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.runs import Run, Settings, TrainingRows
+from aesara_nondecomp.supervision import final_parameters, train_to_end
 from aesara_nondecomp.training import Step, check_normalise
 from aesara_nondecomp.validation import Validation
 
-TEXT_NETWORKS = {"attention": networks.attention, "lstm": networks.lstm}
 Callback = Callable[[Step], Any]
 TUNING_SHARE = 0.2  # of the rows, for a recipe that chooses its threshold, where no validation rows are given
 
@@ -35,16 +42,16 @@ def fit(
     y,
     measure="f1",
     *,
-    algorithm: str = "auto",
-    preset: str = "default",
+    algorithm: str | None = None,
+    preset: str | None = None,
     recipe: Recipe | None = None,
     network: Network | str | None = None,
     functions: TrainFunctions | None = None,
-    hidden: Sequence[int] = (64, 64),
+    hidden: Sequence[int] | None = None,
     initial: Sequence[np.ndarray] | None = None,
     steps: int = 2000,
     batch_size: int = 512,
-    optimiser="adam",
+    optimiser=None,
     learning_rate: float | None = None,
     schedule="constant",
     averaging: float | None = None,
@@ -62,14 +69,16 @@ def fit(
     patience: int | None = None,
     on_step: Callback | Sequence[Callback] | None = None,
     checkpoint=None,
-    checkpoint_every: int = 500,
+    checkpoint_every: int | None = None,
     resume: bool = False,
     progress: bool | None = None,
     comm=None,
-    backend: str = "c",
+    backend: str | None = None,
     seed=None,
 ) -> Model:
     """Train a network directly on a measure.
+
+    An argument that another one leaves without effect is refused, and not passed over.
 
     Ctrl-C ends training early: the best model so far (by `validation`; else the latest averaged one) is returned,
     with a warning.
@@ -82,29 +91,34 @@ def fit(
         of your own, pass token ids (n, T) that it made.
     y : array-like, shape (n,). Labels in any two-valued coding.
     measure : str or measures.Measure
-    algorithm, preset : str
-        See `recipes.recipe_for`; "auto" and "default" are the recommended ones.
-    recipe : Recipe, optional. Your own drivers, instead of `algorithm` and `preset`; they are copied.
+    algorithm, preset : str, optional
+        See `recipes.recipe_for`. Default: "auto" and "default", the recommended ones.
+    recipe : Recipe, optional
+        Your own drivers, instead of `algorithm` and `preset`, and with a prior of their own; they are copied.
     network : Network or {"attention", "lstm"}, optional
         Default: an `mlp` of widths `hidden`; for texts "attention", see `networks.attention`.
     functions : TrainFunctions, optional
-        Compiled before, with their own network and optimiser: nothing is compiled again. The returned model keeps
-        copies of the weights, so a later fit with the same functions does it no harm.
-    hidden : sequence of int. Widths of the default network.
+        Compiled before, with their own network, optimiser and backend: nothing is compiled again. The returned model
+        keeps copies of the weights, so a later fit with the same functions does it no harm.
+    hidden : sequence of int, optional. Widths of the default network of numbers. Default: (64, 64).
     initial : list of arrays, optional
         Parameters to start from, such as another model's. Default: drawn from `seed`.
     steps, batch_size : int >= 1. More than n rows per batch means all rows, with a warning.
-    optimiser, schedule : see `optimisers.get` and `schedules.get`.
+    optimiser : str or optimisers.Optimiser, optional. See `optimisers.get`. Default: "adam".
+    schedule : see `schedules.get`.
     learning_rate, averaging : float, optional. Default: the recipe's.
-    l2 : float >= 0; temperature : float > 0. See `TrainFunctions.configure`.
+    l2 : float >= 0. See `TrainFunctions.configure`.
+    temperature : float > 0
+        Of the sigmoid reward, wherever a driver uses it: cross-entropy, counts and row drivers have no sigmoid.
     sampler : "natural", "stratified", "balanced" or share of positives per batch. See `data.MiniBatches`.
-    normalise : {"prior", "batch"}. See `training.train`.
+    normalise : {"prior", "batch"}. Of class sums, see `training.train`; row drivers have none.
     standardise : bool
         Scale dense columns to mean 0 and deviation 1 of the training rows, clipped at 10; the model remembers how.
     prior : float in (0, 1), optional
-        Share of positives to train for. Default: that of `y`, by weight; one far from it is warned of.
+        Share of positives to train for. Default: that of `y`, by weight; one far from it is warned of. The drivers of a
+        `recipe` have theirs already.
     positive : optional. The positive label; default the larger one.
-    feature_names : sequence of d str, optional. Kept with the model.
+    feature_names : sequence of d str, optional. Of feature columns; kept with the model.
     sample_weight : array, shape (n,), optional
         Weights >= 0 of the rows in all class means; rows of weight 0 are left out. Validation counts rows, unweighted.
     validation : float in (0, 1) or (X, y), optional
@@ -119,7 +133,7 @@ def fit(
         Called with each Step; a true answer stops training after that step.
     checkpoint : path, optional
         An .npz file, replaced every `checkpoint_every` steps and at the end.
-    checkpoint_every : int >= 1
+    checkpoint_every : int >= 1, optional. Default: 500.
     resume : bool
         Go on from the checkpoint, if there is one: to the same weights, to the last bit, as without the interruption.
         Data and settings must be those it was written with.
@@ -129,7 +143,8 @@ def fit(
         all else is alike in all. Each process returns the same model, that of all rows in the order of the ranks, up
         to rounding. `on_step` is called in the first process, which also writes checkpoints and shows progress; a run
         can be resumed by another number of processes. See `parallel`.
-    backend : {"c", "jax"}. See `TrainFunctions`; with "jax", dense rows are kept on JAX's device.
+    backend : {"c", "jax"}, optional
+        See `TrainFunctions`; with "jax", dense rows are kept on JAX's device. Default: "c".
     seed : int, numpy Generator or None. Equal seeds give equal models, to the last bit.
 
     Returns
@@ -139,60 +154,49 @@ def fit(
     Raises
     ------
     ValueError
-        For unusable data, labels or options, before anything is compiled; or a checkpoint of another run.
+        For unusable data, labels or options, options that exclude each other, before anything is compiled; or a
+        checkpoint of another run.
     """
-    require(functions is None or network is None, "functions have a network of their own: give no other", network)
-    require(comm is None or not is_text(X), "comm needs token ids: Vocabulary.transform makes them", "texts")
-    if isinstance(network, str):
-        choose("network for text", network, TEXT_NETWORKS)
-        X = check_texts(X)
-    if comm is not None:
-        X, y, sample_weight, validation = _shared(comm, X, y, sample_weight, validation)
+    check_kinds(
+        recipe=recipe, functions=functions, comm=comm, initial=initial, standardise=standardise, checkpoint=checkpoint,
+        resume=resume, progress=progress,
+    )  # fmt: skip
+    check_drivers(recipe, algorithm=algorithm, preset=preset, prior=prior)
+    check_network(X, functions, comm, network=network, hidden=hidden, optimiser=optimiser, backend=backend)
+    callbacks = checked_callbacks(on_step, comm)
+    X, y, sample_weight, validation = _shared(comm, X, y, sample_weight, validation)
     stored = _checkpoint(checkpoint, checkpoint_every, resume, comm)
     rng = _generator(seed, stored, comm)
     start = dict(rng.bit_generator.state)
-    held_out = _held_out(validation, algorithm, recipe)
-    measure, labelled = measures.get(measure), label_rows(y, positive, sample_weight, held_out, rng)
-    problem = Problem(_checked_prior(prior, labelled.prior), eps=0.5 / len(labelled.signs))
-    recipe = recipe or recipe_for(measure, problem, algorithm, preset)
-    _check_unweighted(recipe, labelled.weight)
-    settings = Settings(
-        steps=positive_int("steps", steps),
-        learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
-        schedule=schedules.get(schedule, steps),
-        averaging=_or(averaging, recipe.averaging),
-        l2=l2,
-        temperature=temperature,
-        batch_size=batch_size,
-        sampler=sampler,
-        normalise=check_normalise(normalise),
-    )
-    callbacks = _callbacks(on_step, comm)
-    text_network = network if isinstance(network, str) else None
-    own = functions.network if functions else network if isinstance(network, Network) else None
-    prepared = prepare_rows(X, labelled, held_out, network=own, standardise=standardise)
-    watched = None if validation is None else prepared.held
-    watch = _validation(watched, measure, recipe.threshold, settings.steps, evaluate_every, patience)
-    names = _checked_names(feature_names, prepared.rows.X.shape[1])
-    own = own or _default_network(prepared, text_network, hidden)
-    _check_split(recipe, own)
-    functions = functions or TrainFunctions(own, optimisers.get(optimiser), backend)
+    measure, held_out = measures.get(measure), _held_out(validation, algorithm, recipe)
+    labelled = label_rows(y, positive, sample_weight, held_out, rng)
+    prior = checked_prior(prior, labelled.prior)
+    recipe = recipe or _recipe(measure, prior, labelled, algorithm, preset)
+    check_unweighted(recipe, labelled.weight)
+    settings = _settings(
+        recipe, steps=steps, learning_rate=learning_rate, schedule=schedule, averaging=averaging, l2=l2,
+        temperature=temperature, batch_size=batch_size, sampler=sampler, normalise=normalise,
+    )  # fmt: skip
+    given = functions.network if functions else network if isinstance(network, Network) else None
+    prepared = prepare_rows(X, labelled, held_out, network=given, standardise=standardise)
+    names = checked_names(feature_names, prepared.rows.X)
+    watch = _watch(validation, prepared, measure, recipe, settings, evaluate_every, patience)
+    functions = functions or _functions(prepared, network, hidden, optimiser, backend)
+    check_split(recipe, functions.network)
     training: Any = functions if comm is None else SharedFunctions(functions, comm)
     training.initialise(rng, initial)
     run = Run(training, recipe.phases, _placed(prepared.rows, functions.backend), settings, rng)
     if stored:
-        marks = fingerprint(run, watch, measure=str(measure), prior=problem.prior, initial=initial)
+        marks = fingerprint(run, watch, measure=str(measure), prior=prior, initial=initial)
         stored.begin(start, marks, run, watch)
-    shown = progress if comm is None or comm.rank == 0 else False
-    with progress_bar(run.total, len(run.history), shown) as advance, ending_together(comm):
-        _train(run, watch, stored, [*callbacks, advance])
-    parameters = _final_parameters(run, watch)
+    train_to_end(run, watch, stored, callbacks, progress)
+    parameters = final_parameters(run, watch)
     return Model(
         functions,
         parameters,
         measure,
         labelled.classes,
-        problem.prior,
+        prior,
         prepared.scaling,
         threshold=_threshold(recipe, measure, training, prepared.held),
         history=run.history,
@@ -203,68 +207,87 @@ def fit(
     )
 
 
-def _train(run: Run, validation: Validation | None, checkpoint: Checkpoint | None, callbacks) -> None:
-    """Make the steps that are left; Ctrl-C ends them early, with a warning."""
-    try:
-        _make_steps(run, validation, checkpoint, callbacks)
-    except KeyboardInterrupt:
-        if not run.history or isinstance(run.functions, SharedFunctions):
-            raise  # there is no model yet, or other processes wait for the next sums
-        warnings.warn(
-            f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the best "
-            "so far. Training can be resumed from the last checkpoint, if any.",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def _make_steps(run: Run, validation: Validation | None, checkpoint: Checkpoint | None, callbacks) -> None:
-    if _out_of_patience(run, validation):  # a finished run, resumed
-        return
-    for step in run.steps():
-        last = step.step == run.total
-        if validation and (last or step.step % validation.every == 0):
-            validation.evaluate(run.functions, run.averaged_parameters(), step.step)
-        answers = [callback(step) for callback in callbacks]
-        stop = any(answers) or _out_of_patience(run, validation)
-        if checkpoint and (stop or last or step.step % checkpoint.every == 0):
-            checkpoint.write(run, validation)
-        if stop:
-            return
-
-
-def _out_of_patience(run: Run, validation: Validation | None) -> bool:
-    begins = run.last_phase_begins
-    return validation is not None and begins is not None and validation.exhausted(since=begins)
-
-
-def _final_parameters(run: Run, validation: Validation | None) -> list[np.ndarray]:
-    """The best ones by validation, or the running average; the functions are left with them."""
-    best = validation.best_parameters if validation else None
-    run.functions.load(best or run.averaged_parameters())
-    return run.functions.parameters()
-
-
-def _held_out(validation, algorithm: str, recipe: Recipe | None):
-    """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
-    tunes = recipe.threshold is None if recipe else algorithm == "plug_in"
-    return TUNING_SHARE if tunes and validation is None else validation
-
-
-def _threshold(recipe: Recipe, measure, functions: TrainFunctions, held) -> float:
-    """The recipe's, or the best one on the held-out rows for the functions' present parameters."""
-    if recipe.threshold is not None:
-        return recipe.threshold
-    X, signs = held
-    return metrics.best_threshold(measure, functions.scores(X), signs)[0]
-
-
 def _shared(comm, X, y, sample_weight, validation):
     """This process's data as part of those of all: labels and weights of all rows, features where they are."""
+    if comm is None:
+        return X, y, sample_weight, validation
     X, y, sample_weight = share(comm, X, y, sample_weight)
     if isinstance(validation, (tuple, list)) and len(validation) == 2:
         validation = share(comm, *validation)
     return X, y, sample_weight, validation
+
+
+def _checkpoint(path, every: int | None, resume: bool, comm) -> Checkpoint | None:
+    if path is None:
+        require(not resume, "resume needs a checkpoint to go on from: give its path as `checkpoint`", path)
+        require(every is None, "checkpoint_every needs a `checkpoint`: the path of a file", every)
+        return None
+    return Checkpoint(path, _or(every, 500), resume, comm)
+
+
+def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
+    """A generator of our own, of a kind whose state is plain numbers; unseeded, it starts as in the stored run."""
+    if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
+        seed = int(np.random.default_rng(seed).integers(2**63))
+    try:
+        rng = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ValueError(f"seed must be a non-negative integer, a numpy Generator or None, got {seed!r}") from None
+    if seed is None and stored and stored.start:
+        rng.bit_generator.state = stored.start
+    if comm is not None:
+        rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
+    return rng
+
+
+def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
+    """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
+    tunes = recipe.threshold is None if recipe else isinstance(algorithm, str) and algorithm == "plug_in"
+    return TUNING_SHARE if tunes and validation is None else validation
+
+
+def _recipe(measure, prior: float, labelled: LabelledRows, algorithm: str | None, preset: str | None) -> Recipe:
+    problem = Problem(prior, eps=0.5 / len(labelled.signs))
+    return recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
+
+
+def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, l2, normalise, **others) -> Settings:
+    """What all phases share, with the recipe's rate and averaging where none is given."""
+    steps = positive_int("steps", steps)
+    schedule = schedules.get(schedule, steps)
+    number("schedule", schedule(0), "a function from the step to a number")
+    return Settings(
+        steps=steps,
+        learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
+        schedule=schedule,
+        averaging=number("averaging", _or(averaging, recipe.averaging)),
+        l2=number("l2", l2),
+        normalise=check_normalise(normalise),
+        **others,
+    )
+
+
+def _watch(
+    validation, prepared: PreparedRows, measure, recipe: Recipe, settings: Settings, every, patience
+) -> Validation | None:
+    """The validation of a run, on the caller's rows or share; rows held out for the threshold alone are not watched."""
+    if validation is None or prepared.held is None:
+        for name, value in (("evaluate_every", every), ("patience", patience)):
+            require(value is None, f"{name} needs `validation`: a share of the rows or (X, y)", value)
+        return None
+    every = positive_int("evaluate_every", _or(every, max(10, math.ceil(settings.steps / 20))))
+    patience = None if patience is None else positive_int("patience", patience)
+    return Validation(*prepared.held, measure, every, patience, recipe.threshold)
+
+
+def _functions(prepared: PreparedRows, network, hidden, optimiser, backend) -> TrainFunctions:
+    """Functions of the given network, or of the default one for the rows."""
+    if not isinstance(network, Network):
+        if prepared.vocabulary is not None:
+            network = TEXT_NETWORKS[_or(network, "attention")](len(prepared.vocabulary))
+        else:
+            network = networks.mlp(prepared.rows.X.shape[1], _or(hidden, (64, 64)))
+    return TrainFunctions(network, _or(optimiser, "adam"), _or(backend, "c"))
 
 
 def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
@@ -276,86 +299,12 @@ def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
     return rows._replace(X=DeviceRows(rows.X))
 
 
-def _checkpoint(path, every: int, resume: bool, comm) -> Checkpoint | None:
-    if path is None:
-        require(not resume, "resume needs a checkpoint to go on from: give its path as `checkpoint`", path)
-        return None
-    return Checkpoint(path, every, resume, comm)
-
-
-def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
-    """A generator of our own, of a kind whose state is plain numbers; unseeded, it starts as in the stored run."""
-    if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
-        seed = int(np.random.default_rng(seed).integers(2**63))
-    rng = np.random.default_rng(seed)
-    if seed is None and stored and stored.start:
-        rng.bit_generator.state = stored.start
-    if comm is not None:
-        rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
-    return rng
-
-
-def _callbacks(on_step, comm) -> list[Callback]:
-    callbacks = [] if on_step is None else list(on_step) if isinstance(on_step, Iterable) else [on_step]
-    require(all(callable(c) for c in callbacks), "on_step must be a callable or a sequence of callables", on_step)
-    return callbacks if comm is None else [on_root(comm, callback) for callback in callbacks]
-
-
-def _validation(
-    held, measure, threshold: float | None, total: int, every: int | None, patience: int | None
-) -> Validation | None:
-    if held is None:
-        for name, value in (("evaluate_every", every), ("patience", patience)):
-            require(value is None, f"{name} needs `validation`: a share of the rows or (X, y)", value)
-        return None
-    every = max(10, math.ceil(total / 20)) if every is None else positive_int("evaluate_every", every)
+def _threshold(recipe: Recipe, measure, functions: TrainFunctions, held) -> float:
+    """The recipe's, or the best one on the held-out rows for the functions' present parameters."""
+    if recipe.threshold is not None:
+        return recipe.threshold
     X, signs = held
-    patience = None if patience is None else positive_int("patience", patience)
-    return Validation(X, signs, measure, every, patience, threshold)
-
-
-def _checked_names(names, columns: int) -> list[str] | None:
-    if names is None:
-        return None
-    names = [str(name) for name in names]
-    require(len(names) == columns, f"feature_names must name each of the {columns} columns", f"{len(names)} names")
-    return names
-
-
-def _default_network(prepared: PreparedRows, name: str | None, hidden: Sequence[int]) -> Network:
-    if prepared.vocabulary is not None:
-        return TEXT_NETWORKS[name or "attention"](len(prepared.vocabulary))
-    require(isinstance(hidden, Iterable), "hidden must be a sequence of widths, such as (64, 64)", hidden)
-    return networks.mlp(prepared.rows.X.shape[1], hidden)
-
-
-def _check_split(recipe: Recipe, network: Network) -> None:
-    if network.features is None and any(phase.head_only for phase in recipe.phases):
-        raise ValueError(
-            "this recipe trains the head on frozen features, but the network has no split into lower part and head. "
-            "Give it a hidden layer (a Network of your own: `features` and `head`), or use preset='default'."
-        )
-
-
-def _check_unweighted(recipe: Recipe, weight: np.ndarray | None) -> None:
-    counts = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, RowDriver)]
-    if counts and weight is not None and np.any(weight != 1):
-        raise ValueError(f"{counts[0]} counts rows and takes no sample_weight. Leave it out, or train by a measure.")
-
-
-def _checked_prior(prior: float | None, observed: float) -> float:
-    if prior is None:
-        return observed
-    require(0 < positive_number("prior", prior) < 1, "prior must lie strictly between 0 and 1", prior)
-    odds = prior / (1 - prior) / (observed / (1 - observed))
-    if not 0.5 < odds < 2:
-        warnings.warn(
-            f"prior = {prior:g} is far from the {observed:.4g} of the training labels: the measure is trained for the "
-            "former. Leave it out to train for the data as they are.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return float(prior)
+    return metrics.best_threshold(measure, functions.scores(X), signs)[0]
 
 
 def _or(value, default):

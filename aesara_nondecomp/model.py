@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import copy
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data import (
     Standardiser,
@@ -29,11 +31,15 @@ from aesara_nondecomp.validation import Evaluation
 class Model:
     """A trained network: weights as plain arrays, and the compiled functions to score with.
 
+    Models can be copied, and pickled if their network has a description. Copies share the compiled functions, each with
+    weights of its own; a pickle leaves them out, and they are compiled again when first used.
+
     Attributes
     ----------
     measure : measures.Measure. What it was trained for.
     classes : tuple (negative, positive), in the coding of the training labels.
-    prior : float. Share of positives trained for.
+    prior : float
+        Share of positives trained for; of a recipe of your own, whose drivers have theirs, that of the training rows.
     threshold : float. A row is predicted positive iff its score exceeds it; 0 but for the algorithms "plug_in" and
         "logit_adjusted".
     history : list of Step. Empty after `load_model`, as are `evaluations`.
@@ -82,11 +88,14 @@ class Model:
         ValueError
             If the network has no such extra, or X is unusable.
         """
+        known = self.functions.network.extras
+        require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
+        choose("extra", name, known)
         X = self._rows(X)
         with self.functions.using(self.parameters):
             return self.functions.extra(name, X)
 
-    @property
+    @cached_property
     def vocabulary(self) -> Vocabulary | None:
         """Of the training texts; None for a model of numbers."""
         return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
@@ -100,6 +109,27 @@ class Model:
         if self.vocabulary is not None and np.ndim(X) < 2:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)
+
+    def __copy__(self) -> Model:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        memo[id(self.functions)] = self.functions
+        return replace(self, **{f.name: copy.deepcopy(getattr(self, f.name), memo) for f in fields(self)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All fields, with what the functions are built from in their place."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.functions is not None:  # whoever takes them out sees to it that they come back
+            _require_description(self, "pickled")
+            state["functions"] = (self.network_description, self.functions.optimiser, self.functions.backend)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["functions"] is not None:
+            description, *options = state["functions"]
+            state = {**state, "functions": TrainFunctions(networks.build(description), *options)}
+        self.__dict__.update(state)
 
     def predict(self, X) -> np.ndarray:
         """Labels (n,), in the coding of the training labels."""
@@ -165,19 +195,16 @@ def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is truncated, altered, foreign or of a newer version, or needs a `measure`.
+        If it is truncated, altered, foreign or of a newer version, needs a `measure`, or `dtype` is another one.
     """
+    if dtype is not None:
+        choose("dtype", dtype, dict.fromkeys(("float32", "float64")))
     return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
 
 
 def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
-    if not model.network_description:
-        raise ValueError(
-            "this model cannot be saved: its network is a graph of your own, which has no description to build it "
-            "from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can "
-            "be saved; or keep `parameters` yourself."
-        )
+    _require_description(model, "saved")
     header = {
         "measure": describe_measure(model.measure),
         "prior": model.prior,
@@ -215,6 +242,15 @@ def from_archive(
         feature_names=header["feature_names"],
         extra=header["extra"],
     )
+
+
+def _require_description(model: Model, done: str) -> None:
+    if not model.network_description:
+        raise ValueError(
+            f"this model cannot be {done}: its network is a graph of your own, which has no description to build it "
+            f"from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can be {done}; or keep "
+            "`parameters` yourself."
+        )
 
 
 def _plain_label(label: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp._checks import choose
+from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.model import Model
 
 OPSET = 13  # the oldest that has all operators used here in their present form, so that old runtimes read the file
@@ -43,13 +43,14 @@ def export_onnx(model: Model, path) -> None:
     ImportError
         If onnx is missing.
     ValueError
-        If the network is another one.
+        If it is no Model, or of another network.
     """
     try:
         import onnx
         from onnx import helper, numpy_helper
     except ImportError:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
+    require(isinstance(model, Model), "export_onnx needs a Model", model)
     description = model.network_description
     if description.get("builder") != "mlp":
         got = description.get("builder", "a graph of your own")

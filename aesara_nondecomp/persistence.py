@@ -40,8 +40,12 @@ def write_archive(path, kind: str, header: Mapping[str, Any], arrays: Mapping[st
     ------
     TypeError
         If JSON cannot hold a value of the header.
+    ValueError
+        If an array holds objects, which only a pickle could keep.
     """
     path, arrays = Path(path), {name: np.asanyarray(value) for name, value in arrays.items()}
+    objects = sorted(name for name, value in arrays.items() if value.dtype.hasobject)
+    require(not objects, f"a {kind} file holds plain arrays, no objects", objects)
     full = {**header, "format": _format(kind), "version": VERSION, "libraries": _libraries()}
     full["checksum"] = _checksum(full, arrays)
     text = np.frombuffer(json.dumps(full).encode(), dtype=np.uint8)
@@ -108,16 +112,18 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | No
     Raises
     ------
     ValueError
-        If it is a user's own measure and none, or one of another name, is given.
+        If it is a user's own measure and none is given, or another than the stored one is.
     """
     name, parameters = description["name"], description["parameters"]
+    stored = None if parameters is None else measures.get(name, **parameters)
     if given is not None:
         given = measures.get(given)
-        require(given.name == name, f"the stored measure is {name!r}: pass that one as `measure`", given.name)
+        same = given.name == name if stored is None else given == stored
+        require(same, f"the stored measure is {name if stored is None else str(stored)!r}: pass that one", str(given))
         return given
-    if parameters is None:
+    if stored is None:
         raise ValueError(f"{name!r} is a measure of your own; a file keeps its name only. Pass it as `measure`.")
-    return measures.get(name, **parameters)
+    return stored
 
 
 def _members(content: bytes) -> dict[str, np.ndarray]:

@@ -71,7 +71,7 @@ def label_rows(y, positive, sample_weight, validation, rng: np.random.Generator)
         For unusable labels, weights or a share outside (0, 1).
     """
     labels = encode_labels(y, positive)
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
+    weight = None if sample_weight is None else check_sample_weight(_numbers(sample_weight), labels.signs)
     if weight is None and not _is_share(validation):  # all rows, whose numbers would be a column of their own
         return LabelledRows(labels.classes, labels.signs, None, len(labels.signs), None, None, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
@@ -122,6 +122,14 @@ def prepare_rows(
         scaling,
         vocabulary,
     )
+
+
+def _numbers(sample_weight) -> np.ndarray:
+    try:
+        return np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        got = f"{type(sample_weight).__name__} {str(sample_weight)[:40]}"
+        raise ValueError(f"sample_weight must be numbers, one per row, got {got!r}") from None
 
 
 def _learned(texts, labelled: LabelledRows) -> Vocabulary:

@@ -58,7 +58,7 @@ class Phase(NamedTuple):
     share: float = 1.0
     """Share of the run's steps."""
     head_only: bool = False
-    """Train the network's head on frozen features instead of all layers."""
+    """Train the head alone, on frozen features and without dropout; see `Network.head_network`."""
 
 
 class Recipe(NamedTuple):

@@ -67,6 +67,7 @@ def train(
         The rows that a driver's rounds are evaluated on; by default each round draws one batch with both classes.
     normalise : {"prior", "batch"}
         Class sums are divided by the expected number of a class's rows (unbiased) or by the batch's own (spec 1.3).
+        Row drivers weight rows and not sums, so neither concerns them.
     after : Step, optional. The last step of an earlier phase, to go on counting from.
 
     Yields

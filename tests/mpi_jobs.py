@@ -81,7 +81,7 @@ def text(comm, out: str) -> None:
     own = part_of(comm, len(y))
     shared = an.TrainFunctions(networks.lstm(12, 4, 3, dtype="float64", seed=0), "momentum")
     recipe = Recipe((Phase(drivers.DUPLE("qmean", PRIOR)),), learning_rate=0.05, averaging=0.9)
-    options = {"recipe": recipe, "functions": shared, "steps": 60, "batch_size": 8, "seed": 1, "prior": 0.4}
+    options = {"recipe": recipe, "functions": shared, "steps": 60, "batch_size": 8, "seed": 1}
     narrow = ids[own][:, : 7 - comm.rank]  # widths need not agree
     wide = np.vstack([np.pad(part, ((0, 0), (0, 7 - part.shape[1]))) for part in comm.allgather(narrow)])
     models = [an.fit(wide, y, "qmean", **options), an.fit(narrow, y[own], "qmean", comm=comm, **options)]

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp import TrainFunctions, fit, linear, measures, mlp
+from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, load_model, measures, mlp
 from aesara_nondecomp._aesara import aesara
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.rates import RunningRates, class_sums
-from aesara_nondecomp.recipes import Problem, recipe_for
+from aesara_nondecomp.recipes import Phase, Problem, recipe_for
 from aesara_nondecomp.training import train
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3))
 Y = np.where(np.arange(40) < 12, 1, 0)
+RECIPE, FUNCTIONS = Recipe((Phase(CrossEntropy(0.3)),)), TrainFunctions(linear(3))
 NAN, INFINITE = X.copy(), X.copy()
 NAN[3, 1], INFINITE[5, 0] = np.nan, np.inf
 
@@ -50,7 +51,37 @@ FIT = [
     ({"X": 3.0}, "two-dimensional, got shape"),
     ({"sample_weight": np.full(40, 1e-42)}, "sample_weight must be of ordinary size, got a largest of 1e-42"),
     ({"sample_weight": np.full(40, 1e39)}, "sample_weight must be of ordinary size"),
-    ({"functions": TrainFunctions(linear(3)), "network": mlp(3)}, "functions have a network of their own"),
+    # arguments of which one would leave the other without effect
+    ({"functions": FUNCTIONS, "network": mlp(3)}, "functions have a network.*of their own: leave network out, got <"),
+    ({"functions": FUNCTIONS, "hidden": (8,)}, r"leave hidden out, got \(8,\)"),
+    ({"functions": FUNCTIONS, "optimiser": "adam"}, "leave optimiser out, got 'adam'"),
+    ({"functions": FUNCTIONS, "backend": "c"}, "leave backend out, got 'c'"),
+    ({"network": linear(3), "hidden": (8,)}, "`network` has widths of its own: leave hidden out"),
+    ({"X": ["good", "bad"] * 20, "network": "lstm", "hidden": (8,)}, "`network` has widths of its own: leave hidden"),
+    ({"X": ["good", "bad"] * 20, "hidden": (8,)}, "default network of numbers: leave it out for texts"),
+    ({"X": ["good", "bad"] * 20, "feature_names": ["a"]}, "feature_names are of feature columns"),
+    ({"network": 7}, "network must be a Network or, for text, one of attention, lstm, got 7"),
+    ({"recipe": RECIPE, "algorithm": "dame"}, "a recipe has drivers of its own: leave algorithm out, got 'dame'"),
+    ({"recipe": RECIPE, "preset": "paper"}, "leave preset out, got 'paper'"),
+    ({"recipe": RECIPE, "prior": 0.5}, "leave prior out, got 0.5"),
+    ({"checkpoint_every": 5}, "checkpoint_every needs a `checkpoint`: the path of a file, got 5"),
+    # another kind of value
+    ({"recipe": "dame"}, "recipe must be a Recipe, got 'dame'"),
+    ({"recipe": ()}, r"recipe must be a Recipe, got \(\)"),
+    ({"functions": mlp(3)}, "functions must be TrainFunctions, got <"),
+    ({"initial": 3}, "initial must be a list of arrays.*got 3"),
+    ({"standardise": "no"}, "standardise must be True or False, got 'no'"),
+    ({"resume": None}, "resume must be True or False, got None"),
+    ({"progress": "yes"}, "progress must be True, False or None, got 'yes'"),
+    ({"checkpoint": 5}, "checkpoint must be the path of a file, got 5"),
+    ({"checkpoint": "."}, "checkpoint must be the path of a file, in a folder that exists, got '.'"),
+    ({"comm": 4}, "comm must be a communicator of mpi4py, got 4"),
+    ({"algorithm": np.ones(3)}, r"unknown algorithm array\(\[1"),
+    ({"feature_names": 3}, "feature_names must be a list of str, got 3"),
+    ({"feature_names": "abc"}, "feature_names must be a list of str, got 'abc'"),
+    ({"positive": [1]}, r"positive must be one of the two labels, got \[1\]"),
+    ({"sample_weight": "ones"}, "sample_weight must be numbers, one per row, got 'str ones'"),
+    ({"on_step": np.array(3.0)}, "on_step must be a callable or a sequence of callables"),
     # prior
     ({"prior": 0.0}, "prior must be a positive finite number, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1, got 1.0"),
@@ -69,11 +100,18 @@ FIT = [
     ({"learning_rate": "fast"}, "learning_rate must be a positive number, got 'fast'"),
     ({"averaging": 1.0}, r"averaging must lie in \[0, 1\), got 1.0"),
     ({"averaging": -0.1}, r"averaging must lie in \[0, 1\), got -0.1"),
+    ({"averaging": "none"}, "averaging must be a number, got 'none'"),
+    ({"l2": "none"}, "l2 must be a number, got 'none'"),
+    ({"l2": None}, "l2 must be a number, got None"),
+    ({"steps": np.array([5])}, "steps must be a whole number of at least 1, got array"),
+    ({"learning_rate": np.ones(3)}, "learning_rate must be a positive number, got array"),
     ({"l2": -1e-3}, "l2 must be a finite number of at least 0, got -0.001"),
     ({"l2": float("inf")}, "l2 must be a finite number"),
     ({"temperature": 0}, "temperature must be a positive finite number, got 0"),
     ({"temperature": -1}, "temperature must be a positive"),
     ({"hidden": (8, 0)}, "a hidden width must be a whole number of at least 1, got 0"),
+    ({"hidden": "64"}, "hidden must be a sequence of widths"),
+    ({"hidden": {}}, "hidden must be a sequence of widths"),
     ({"hidden": 8}, r"hidden must be a sequence of widths, such as \(64, 64\), got 8"),
     ({"preset": "paper", "hidden": ()}, "the network has no split into lower part and head. Give it a hidden layer"),
     # names, with the nearest
@@ -88,7 +126,9 @@ FIT = [
     ({"sampler": 1.5}, "share of positives strictly between 0 and 1, got 1.5"),
     ({"sampler": "balanced", "batch_size": 1}, "room for both classes in a batch, got batch_size=1"),
     ({"initial": [np.zeros((2, 1))]}, "parameters of shapes .* are needed"),
-    ({"seed": -1}, "non-negative integer"),
+    ({"seed": -1}, "seed must be a non-negative integer.*got -1"),
+    ({"seed": "x"}, "seed must be a non-negative integer.*got 'x'"),
+    ({"schedule": type}, "schedule must be a function from the step to a number, got <class 'int'>"),
     # measures that the algorithm does not serve
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1, which is pseudolinear. Use 'dame'"),
     ({"measure": "qmean", "algorithm": "dame_ns"}, "'dame' cannot train for qmean.*Use 'duple'"),
@@ -115,7 +155,6 @@ def test_fit_refuses_columns_that_the_network_does_not_have():
         fit(X, Y, functions=TrainFunctions(linear(4)), batch_size=16)
 
 
-FUNCTIONS = TrainFunctions(linear(3))
 MODEL = Model(FUNCTIONS, FUNCTIONS.parameters(), measures.get("f1"), (0, 1), 0.3)
 
 
@@ -129,6 +168,9 @@ MODEL = Model(FUNCTIONS, FUNCTIONS.parameters(), measures.get("f1"), (0, 1), 0.3
     (lambda: MODEL.value(X, Y[:, None]), "Pass y.ravel"),
     (lambda: MODEL.value(X, Y, "f11"), "no measure 'f11'. Did you mean 'f1'"),
     (lambda: MODEL.tune_threshold(X, Y[:30]), "same number of rows"),
+    (lambda: MODEL.read_out("attention_weights", X), "read_out needs a network with extras"),
+    (lambda: load_model(__file__, dtype=[]), r"unknown dtype \[\]. Known: float32, float64"),
+    (lambda: load_model(__file__, dtype="float16"), "unknown dtype 'float16'. Did you mean"),
 ])  # fmt: skip
 def test_a_model_refuses(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
@@ -170,6 +212,7 @@ CE = CrossEntropy(0.3)
     (lambda: DUPLE("qmean", 0.3, dual="exakt"), "dual must be 'exact' or 'step'"),
     (lambda: DUPLE("qmean", 0.3, dual="step", dual_rate=1.5), "dual_rate must be at most 1"),
     (lambda: DUPLE("min", 0.3, dual="step", dual_rate=0), "dual_rate must be a positive finite number"),
+    (lambda: DUPLE("min", 0.3, dual_rate=0.1), "dual_rate needs dual='step', got 0.1"),
     (lambda: DUPLE("gmean", 0.3, cap=0), "cap must be a positive finite number"),
     (lambda: DUPLE("qmean", 0.3, forgetting=0), r"forgetting must lie in \(0, 1\]"),
     (lambda: DENIM("kld", 0.3, counts=True), "kld on counts.*needs eps > 0.*got 0.0"),

@@ -285,6 +285,17 @@ def test_train_refuses_files(tmp_path, capsys, name, content, message):
     refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m")], message, capsys)
 
 
+@pytest.mark.parametrize("name, options, message", [
+    ("t.npz", ["--drop", "a"], "--drop is of the columns of a .csv table"),
+    ("t.npz", ["--categorical", "a"], "--categorical is of the columns of a .csv table"),
+    ("t.svm", ["--target", "y"], "--target names a column or an array"),
+])  # fmt: skip
+def test_train_refuses_options_that_the_file_leaves_without_effect(tmp_path, capsys, name, options, message):
+    np.savez(tmp_path / "t.npz", X=X, y=Y)
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m"), *options], message, capsys)
+
+
 def test_train_refuses_a_missing_file_and_a_missing_folder(tmp_path, capsys):
     missing = str(tmp_path / "t.csv")
     refused(["train", missing, "--target", "y", "--out", str(tmp_path / "m")], "there is no file", capsys)
@@ -350,6 +361,33 @@ def test_a_model_is_not_applied_to_what_it_does_not_fit(models, tmp_path, capsys
 def test_evaluate_refuses_labels(models, tmp_path, capsys, content, options, message):
     (tmp_path / "t.csv").write_text(content)
     refused(["evaluate", str(models / "table"), str(tmp_path / "t.csv"), *options], message, capsys)
+
+
+def test_evaluate_refuses_a_target_that_the_file_leaves_without_effect(models, tmp_path, capsys):
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    arguments = ["evaluate", str(models / "arrays"), str(tmp_path / "t.svm"), "--target", "y"]
+    refused(arguments, "--target names a column or an array", capsys)
+
+
+OUTPUTS = [("no/file", "there is no folder"), ("", "not a folder"), ("t.csv", "another one than those to read")]
+
+
+@pytest.mark.parametrize("name, message", OUTPUTS)
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "quantify"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(models, tmp_path, capsys, command, name, message):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / name)
+    given = ["--target", "y", "--out", str(tmp_path / "m"), "--report", out]
+    arguments = [data, *given] if command == "train" else [str(models / "table"), data, "--out", out]
+    refused([command, *arguments], message, capsys)
+    assert (tmp_path / "t.csv").read_text() == GOOD and [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_two_files_to_write_at_one_path_and_no_draws_are_refused(models, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    refused(["train", data, "--target", "y", "--out", out, "--report", out], "files to write must differ", capsys)
+    refused(["evaluate", str(models / "table"), data, "--draws", "0"], "--draws must be a whole number", capsys)
 
 
 def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, monkeypatch):

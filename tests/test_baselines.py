@@ -23,7 +23,7 @@ def functions():
     return an.TrainFunctions(an.linear(3))
 
 
-def fitted(functions, algorithm, measure="f1", steps=150, **options):
+def fitted(functions, algorithm=None, measure="f1", steps=150, **options):
     X, y = rows()
     return an.fit(
         X, y, measure, algorithm=algorithm, functions=functions, steps=steps, batch_size=128, seed=3, **options
@@ -57,9 +57,9 @@ def test_a_resumed_run_ends_with_the_weights_of_an_undisturbed_one(algorithm, fu
 def test_a_checkpoint_of_another_measures_oracle_is_refused(functions, tmp_path):
     kept = {"checkpoint": tmp_path / "run.npz", "steps": 10}
     recipe = recipe_for("f1", PROBLEM, "struct_ann")
-    fitted(functions, "auto", recipe=recipe, **kept)
+    fitted(functions, recipe=recipe, **kept)
     with pytest.raises(ValueError, match="another run: it differs in recipe"):
-        fitted(functions, "auto", recipe=recipe_for("qmean", PROBLEM, "struct_ann"), **kept, resume=True)
+        fitted(functions, recipe=recipe_for("qmean", PROBLEM, "struct_ann"), **kept, resume=True)
 
 
 @pytest.mark.parametrize("measure", measures.defaults(), ids=str)
@@ -109,9 +109,7 @@ def test_the_linear_antecedents_are_the_drivers_at_their_plainest(algorithm, kin
 
 def test_an_antecedent_is_linear_with_no_hidden_layer(functions):
     X, y = rows()
-    model = an.fit(
-        X, y, "qmean", algorithm="spade", functions=functions, optimiser="sgd", steps=200, batch_size=128, seed=3
-    )
+    model = an.fit(X, y, "qmean", algorithm="spade", functions=functions, steps=200, batch_size=128, seed=3)
     assert len(model.parameters) == 2
     assert model.value(*rows(seed=7, n=4000)) > measures.get("qmean").trivial(0.25) + 0.2
 

@@ -85,10 +85,10 @@ RUNS = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_resumed_run_ends_as_the_undisturbed_one(name, functions, path):
-    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "checkpoint_every": 10, **RUNS[name]}
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, **RUNS[name]}
     undisturbed = fit(X, Y, functions=functions, **options)
     # 12, 30: ends of phases; 37: between two periodic checkpoints.
-    resumed = interrupted_fit(functions, path, (1, 12, 30, 37), **options)
+    resumed = interrupted_fit(functions, path, (1, 12, 30, 37), checkpoint_every=10, **options)
     assert same(undisturbed.parameters, resumed.parameters)
     assert without_clock(undisturbed.history) == without_clock(resumed.history)
     assert undisturbed.evaluations == resumed.evaluations and undisturbed.best_step == resumed.best_step

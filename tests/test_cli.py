@@ -20,7 +20,6 @@ from sklearn.preprocessing import OneHotEncoder  # noqa: E402
 from aesara_nondecomp import load_model, measures  # noqa: E402
 from aesara_nondecomp.cli import main  # noqa: E402
 from aesara_nondecomp.cli import reports as cli_reports  # noqa: E402
-from aesara_nondecomp.cli.tables import as_numbers  # noqa: E402
 from aesara_nondecomp.metrics import ConfusionTable  # noqa: E402
 from aesara_nondecomp.quantification import METHODS  # noqa: E402
 from aesara_nondecomp.tabular import Preparation  # noqa: E402
@@ -164,27 +163,23 @@ def test_labels_that_look_like_numbers_are_told_apart_by_value(tmp_path):
     assert main(["evaluate", model, table, "--quiet"]) == 0
 
 
-def test_labels_without_end_are_text():
-    assert as_numbers(["inf", "1"]).tolist() == ["inf", "1"] and as_numbers(["2", "1.0"]).tolist() == [2, 1]
-
-
 # -- interruption ----------------------------------------------------------------------------------------------------
 
 
 def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(trained, tmp_path, monkeypatch, capsys):
-    from aesara_nondecomp import fitting
+    from aesara_nondecomp.checkpoints import Checkpoint
 
     table, path, _ = trained
     model = str(tmp_path / "m")
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
-    original = fitting.Checkpoint.write
+    original = Checkpoint.write
 
     def write_and_interrupt(self, run, validation):
         original(self, run, validation)
         if len(run.history) == 30:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting.Checkpoint, "write", write_and_interrupt)
+    monkeypatch.setattr(Checkpoint, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)
     assert main(arguments) == 0
     assert "interrupted after 30 of 60 steps" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.data import read, read_csv, read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp.data.loaders import as_numbers
 
 LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
 LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)
@@ -133,6 +134,11 @@ def test_csv_tables_are_read_in_every_packing(tmp_path, packing):
     np.testing.assert_array_equal(table.X, np.array([[31, 1.5], [42, 1.75]], dtype=np.float32))
     assert table.y.tolist() == ["yes", "no"]
     assert table.feature_names == ("age", "height")
+
+
+def test_labels_without_end_are_text():
+    assert as_numbers(["inf", "1"]).tolist() == ["inf", "1"] and as_numbers(["2", "1.0"]).tolist() == [2, 1]
+    assert as_numbers(["0.5", "1"]).tolist() == [0.5, 1.0]
 
 
 def test_csv_labels_that_are_numbers_become_numbers(tmp_path):

@@ -1,6 +1,7 @@
 """`fit`: reproducible, whatever the coding of the labels, in phases, and without side effects between fits."""
 
 import hashlib
+import signal
 import subprocess
 import sys
 
@@ -212,6 +213,21 @@ def test_a_batch_larger_than_the_data_is_the_whole_set(functions):
     whole = fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=N_ROWS)
     assert same(large.parameters, whole.parameters)
     assert large.history[-1].samples == 5 * N_ROWS
+
+
+WARNED = {
+    "prior": ({"prior": 0.9}, "far from"),
+    "batch_size": ({"batch_size": 1000}, "exceeds the 240 training rows"),
+    "interruption": ({"on_step": lambda step: signal.raise_signal(signal.SIGINT)}, "interrupted after 1 of 2 steps"),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_a_warning_points_at_the_callers_line(name, functions):
+    options, message = WARNED[name]
+    with pytest.warns(UserWarning, match=message) as found:
+        fit(X, Y, functions=functions, seed=3, **{"steps": 2, "batch_size": 32, **options})
+    assert [warning.filename for warning in found] == [__file__]
 
 
 def test_a_recipe_of_ones_own_replaces_algorithm_and_preset(functions):

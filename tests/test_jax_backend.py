@@ -258,6 +258,58 @@ def test_rows_on_the_device_are_the_rows(data):
     np.testing.assert_array_equal(rows.part(np.array([5, 2]))[:], X[[5, 2]])
 
 
+# -- dropout ---------------------------------------------------------------------------------------------------------
+
+
+def test_masks_drop_their_share_and_change_with_every_call_and_the_seed():
+    network = networks.mlp(d, (40, 3), activation="identity", dropout=0.25, seed=0)
+    call = compiling.compile_jax([network.inputs], network.training_scores, "training_scores")
+    plain = compiling.compile_jax([network.inputs], network.scores, "scores")
+    X = normal(1, d).astype("float32").repeat(500, axis=0)
+    draws = []
+    for seed in (1, 1, 2):
+        network.initialise(seed)
+        draws.append([np.asarray(call(X)) for _ in range(4)])
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert len({array.tobytes() for array in draws[0] + draws[2]}) == 8
+    # Without an activation the mean over masks is the score without dropout.
+    scores, drawn = np.asarray(plain(X))[0], np.concatenate(draws[2])
+    assert abs(drawn.mean() - scores) < 4 * drawn.std() / len(drawn) ** 0.5
+
+
+def test_a_mask_keeps_and_scales_as_it_should():
+    network = networks.mlp(1, (400,), activation="identity", dropout=0.25, seed=0)
+    network.parameters[0].set_value(np.ones((1, 400), "float32"))
+    network.parameters[2].set_value(np.ones((400, 1), "float32"))
+    call = compiling.compile_jax([network.inputs], network.training_scores, "training_scores")
+    kept = np.asarray(call(np.ones((50, 1), "float32"))) * 0.75  # a count of units, of each row's own mask
+    np.testing.assert_allclose(kept, np.rint(kept), atol=1e-3)
+    assert abs(kept.mean() - 300) < 4 * (400 * 0.25 * 0.75 / 50) ** 0.5 and len(np.unique(np.rint(kept))) > 5
+
+
+@pytest.mark.parametrize("build", [lambda: networks.mlp(d, (4,), dropout=0.5, seed=0),
+                                   lambda: networks.attention(V, 4, 3, 3, 3, dropout=0.5, seed=0)])  # fmt: skip
+def test_new_masks_are_not_traced_again(build, monkeypatch):
+    traces, inner = [], jax_dispatch.reward_sums
+    monkeypatch.setattr(jax_dispatch, "reward_sums", lambda *args: traces.append(1) or inner(*args))
+    functions = TrainFunctions(build(), "sgd", "jax")
+    X = IDS if functions.network.takes_tokens else np.ones((b, d), "float32")
+    functions.steer((1.0, 1.0, 1.0, 1.0), 0.0)
+    norms = {functions.ascend(X, np.sign(SIGNED + 0.1).astype("float32"))[1] for _ in range(6)}
+    assert len(traces) == 1 and len(norms) > 1
+
+
+def test_a_resumed_run_with_dropout_ends_as_the_undisturbed_one(data, tmp_path):
+    options = {"functions": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"), "steps": 20, "seed": 3}
+    undisturbed, other = (an.fit(*data, "qmean", batch_size=32, **{**options, "seed": seed}) for seed in (3, 4))
+    for stop in (7, None):
+        resumed = an.fit(*data, "qmean", batch_size=32, checkpoint=tmp_path / "run.npz", resume=True,
+                         on_step=lambda step, stop=stop: step.step == stop, **options)  # fmt: skip
+    for got, expected, different in zip(resumed.parameters, undisturbed.parameters, other.parameters):
+        np.testing.assert_array_equal(got, expected)
+        assert not np.array_equal(different, expected)
+
+
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 
@@ -266,11 +318,6 @@ def test_an_op_without_translation_is_named_with_its_layer():
     functions = TrainFunctions(Network(X, at.sort(at.dot(X, W)), [W]), backend="jax")
     with pytest.raises(ValueError, match="backend='jax' cannot take this network: SortOp.*use backend='c'"):
         functions.scores(np.zeros((2, d), "float32"))
-
-
-def test_dropout_is_refused():
-    with pytest.raises(ValueError, match="no dropout"):
-        TrainFunctions(networks.mlp(d, (3,), dropout=0.5), backend="jax")
 
 
 def test_an_unknown_backend_is_refused_with_a_suggestion():

@@ -16,7 +16,8 @@ _HOST = {"measures", "metrics", "rates", "schedules", "data", "drivers"}
 _SYMBOLIC = {"_aesara", "ops", "networks", "optimisers"}
 _CORE = _HOST | _SYMBOLIC | {"compiling", "compiled"}
 _ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
-    "checkpoints", "parallel", "devices", "preparing", "progress", "fitting", "history", "onnx_export",
+    "checkpoints", "parallel", "devices", "preparing", "arguments", "progress", "supervision", "fitting", "history",
+    "onnx_export",
     "quantification", "intervals", "multiclass", "tabular",
 }  # fmt: skip
 
@@ -55,8 +56,10 @@ ALLOWED: dict[str, set[str]] = {
     "checkpoints": _HOST | {"parallel", "training", "validation", "persistence", "runs"},
     "preparing": {"data", "networks", "parallel", "runs"},
     "progress": set(),
+    "arguments": {"compiled", "data", "drivers", "networks", "parallel", "recipes"},
+    "supervision": {"checkpoints", "parallel", "progress", "runs", "validation"},
     "fitting": _CORE
-    | {"recipes", "training", "validation", "model", "runs", "checkpoints", "preparing", "progress"}
+    | {"recipes", "training", "validation", "model", "runs", "checkpoints", "preparing", "arguments", "supervision"}
     | {"parallel", "devices"},
     "history": {"measures", "metrics", "training", "validation", "model"},
     "onnx_export": {"networks", "model"},

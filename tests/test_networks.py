@@ -180,6 +180,7 @@ def test_the_head_gives_the_same_scores_from_the_features(dropout):
     features = compiled(network, network.features)(X)
     assert features.shape == (6, 4)
     np.testing.assert_array_equal(compiled(head, head.scores)(features), compiled(network, network.scores)(X))
+    assert head.training_scores is head.scores and head.generators == []
 
 
 def test_the_head_shares_its_parameters_and_their_decay():

@@ -113,6 +113,14 @@ def test_a_measure_of_ones_own_must_be_given_again(measure, functions, path):
     assert load_model(path, measure=measure).measure is measure
 
 
+def test_a_measure_with_other_parameters_than_the_stored_one_is_refused(functions, path):
+    stored, other = (measures.get("fbeta", beta=beta) for beta in (2, 3))
+    model_of(functions, stored).save(path)
+    with pytest.raises(ValueError, match=r"is 'fbeta\(beta=2\)': pass that one, got 'fbeta\(beta=3\)'"):
+        load_model(path, measure=other)
+    assert load_model(path, measure=stored).measure == stored
+
+
 def test_a_measure_of_ones_own_is_not_mistaken_for_one_of_the_catalogue(functions, path):
     model_of(functions, pseudolinear("f1", (0, 2, 0), (1, 1, 0))).save(path)
     with pytest.raises(ValueError, match="'f1' is a measure of your own"):
@@ -160,6 +168,51 @@ def test_a_network_of_ones_own_is_refused_with_a_way_out(path):
     with pytest.raises(ValueError, match="cannot be saved.*graph of your own.*`mlp` and `linear`"):
         mine.save(path)
     assert not path.exists()
+
+
+# -- Copies and pickles ----------------------------------------------------------------------------------------------
+
+
+def by_joblib(model):
+    joblib, file = pytest.importorskip("joblib", reason="comes with the extra sklearn"), io.BytesIO()
+    joblib.dump(model, file)
+    return joblib.load(io.BytesIO(file.getvalue()))
+
+
+@pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), by_joblib, copy.deepcopy, copy.copy])
+def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    options = {"functions": functions, "validation": 0.3, "feature_names": list("abcd")}
+    model = fit(X, y, "kld", seed=0, steps=8, batch_size=20, **options)
+    twin = copied(model)
+    assert np.array_equal(twin.decision_function(X), model.decision_function(X))
+    for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "feature_names", "extra"):
+        assert getattr(twin, name) == getattr(model, name), name
+    assert twin.evaluations == model.evaluations and twin.functions.optimiser == functions.optimiser
+
+
+def test_a_deep_copy_compiles_nothing_and_shares_no_weights(functions, model, monkeypatch):
+    before = model.decision_function(X)
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    twin = copy.deepcopy(model)
+    twin.parameters[0] += 1
+    twin.feature_names[0] = "z"
+    assert not np.array_equal(twin.decision_function(X), before)
+    assert np.array_equal(model.decision_function(X), before) and model.feature_names[0] == "a"
+
+
+def test_unpickling_compiles_nothing(model, monkeypatch):
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    assert pickle.loads(pickle.dumps(model)).feature_names == ["a", "b", "ä", "d"]
+
+
+def test_a_network_of_ones_own_is_copied_and_not_pickled():
+    inputs = at.matrix("inputs", dtype="float32")
+    W = aesara.shared(np.zeros((D, 1), "float32"), name="W")
+    mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
+    assert copy.deepcopy(mine).functions is mine.functions
+    with pytest.raises(ValueError, match="cannot be pickled.*graph of your own.*`mlp` and `linear`"):
+        pickle.dumps(mine)
 
 
 @pytest.mark.parametrize("classes", [(b"a", b"b"), (1j, 2j)])
@@ -267,6 +320,12 @@ def test_a_header_that_json_cannot_hold_writes_nothing(path):
     assert not path.exists()
 
 
+def test_objects_are_refused_and_write_nothing(path):
+    with pytest.raises(ValueError, match=r"a model file holds plain arrays, no objects, got \['b'\]"):
+        write_archive(path, "model", {}, {"a": np.ones(2), "b": np.array([None])})
+    assert not path.exists()
+
+
 # -- ONNX ------------------------------------------------------------------------------------------------------------
 
 ACTIVATIONS = ["relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus", "identity"]
@@ -307,6 +366,8 @@ def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
     mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
     with pytest.raises(ValueError, match="only networks made by `mlp` or `linear`"):
         export_onnx(mine, tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="export_onnx needs a Model, got 5"):
+        export_onnx(5, tmp_path / "model.onnx")
 
 
 def test_exporting_without_onnx_names_the_extra(model, tmp_path, monkeypatch):

@@ -191,7 +191,7 @@ def test_a_saved_text_model_brings_its_vocabulary(trained, tmp_path):
     texts, _, model = trained
     model.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    assert again.vocabulary == model.vocabulary
+    assert again.vocabulary == model.vocabulary and again.vocabulary is again.vocabulary
     np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
 
 

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp import metrics
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.tables import TrainingTable, label_like, read_rows, read_signs, read_training_table
 from aesara_nondecomp.data import check_features, check_lengths, encode_labels, stratified_split
@@ -34,7 +34,7 @@ class _Parts(NamedTuple):
 
 def train(options: argparse.Namespace) -> int:
     """Train, save, and report on the rows held out (without any: on the training rows)."""
-    _check_folder(options.out)
+    _check_outputs(options, options.out, options.report)
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
     table = read_training_table(options)
@@ -86,6 +86,7 @@ def train(options: argparse.Namespace) -> int:
 
 def predict(options: argparse.Namespace) -> int:
     """Write one line per row."""
+    _check_outputs(options, options.out)
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
     labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
@@ -102,6 +103,8 @@ def predict(options: argparse.Namespace) -> int:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Confusion table, all measures with intervals, and the estimated shares of positives beside the true one."""
+    _check_outputs(options, options.out)
+    positive_int("--draws", options.draws)
     model = load_model(options.model)
     X, signs = read_rows(options.data, model), read_signs(options.data, options.target, model)
     check_lengths(X, signs)
@@ -127,6 +130,7 @@ def evaluate(options: argparse.Namespace) -> int:
 
 def quantify(options: argparse.Namespace) -> int:
     """The estimated shares of positives."""
+    _check_outputs(options, options.out)
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
     facts: dict[str, Any] = {
@@ -202,11 +206,16 @@ def _quantifier(model: Model) -> Quantifier:
     return Quantifier.from_dict(model.extra["quantifier"])
 
 
-def _check_folder(path: str) -> None:
-    """Before hours of training, not after."""
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(folder)!r} to save the model in")
+def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
+    """Before hours of work, not after: each file to write has a folder, and is none of those to read."""
+    read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
+    written = [Path(path) for path in outputs if path]
+    for path in written:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in")
+        require(not path.is_dir(), "a file to write is needed, not a folder", str(path))
+        require(path.resolve() not in read, "a file to write must be another one than those to read", str(path))
+    require(len({path.resolve() for path in written}) == len(written), "files to write must differ", outputs)
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def _add_train(commands: Any) -> None:
     train.add_argument("--patience", type=int, help="stop after so many evaluations without a better one (of 20)")
     train.add_argument("--tune-threshold", action="store_true", help="move the threshold to the best held-out value")
     train.add_argument("--seed", type=int, default=0, help="equal seeds give equal models (default: 0)")
-    train.add_argument("--resume", action="store_true", help="go on with a training that was cut off")
+    train.add_argument("--resume", action="store_true", help="go on with a training that was cut off, if one was")
     train.add_argument("--mpi", action="store_true", help="share the rows among the processes that mpirun started")
     train.add_argument("--backend", default="c", help="c, or jax for a GPU (default: c)")
     train.add_argument("--report", metavar="FILE", help="write the report as JSON too")

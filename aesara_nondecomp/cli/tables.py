@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
-from aesara_nondecomp.data.loaders import COMPRESSIONS, LIBSVM_SUFFIXES
+from aesara_nondecomp.data.loaders import as_numbers, file_format
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.tabular import Columns, Preparation, is_gap
 
@@ -35,8 +34,8 @@ def read_training_table(options: argparse.Namespace) -> TrainingTable:
     ValueError, FileNotFoundError
         If it cannot be read, or the target is not there.
     """
-    kind = _kind(options.data)
-    if kind == ".csv":
+    kind = file_format(options.data)
+    if kind == "csv":
         columns = read_csv_columns(options.data)
         labels = as_numbers(_target(columns, options.target, options.data))
         for name in options.drop:
@@ -46,9 +45,13 @@ def read_training_table(options: argparse.Namespace) -> TrainingTable:
         if not kept:
             raise ValueError(f"{options.data} has no feature columns beside the labels. Check its commas.")
         return TrainingTable(labels, kept, None, None)
-    if kind == ".npz":
+    for name in ("drop", "categorical"):
+        if getattr(options, name):
+            raise ValueError(f"--{name} is of the columns of a .csv table, and {options.data} is none. Leave it out.")
+    if kind == "npz":
         table = read_npz(options.data, labels=options.target or "y")
         return TrainingTable(table.y, None, table.X, table.feature_names)
+    _refuse_target(options.data, options.target)
     table = read_libsvm(options.data, dense=False)
     X = table.X.toarray() if table.X.shape[0] * table.X.shape[1] <= MOST_DENSE_ENTRIES else table.X
     return TrainingTable(table.y, None, X, None)
@@ -62,13 +65,13 @@ def read_rows(path: str, model: Model) -> Any:
     ValueError, FileNotFoundError
         If the file cannot be read or is of another kind than the training file.
     """
-    kind, preparation = _kind(path), model.extra.get("preparation")
-    if (kind == ".csv") != (preparation is not None):
+    kind, preparation = file_format(path), model.extra.get("preparation")
+    if (kind == "csv") != (preparation is not None):
         wanted = "a .csv table" if preparation else "LIBSVM text or .npz"
         raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
     if preparation:
         return Preparation.from_dict(preparation).transform(read_csv_columns(path))
-    if kind == ".npz":
+    if kind == "npz":
         return read_npz(path, labels=None).X
     n_features = model.functions.network.n_columns
     return read_libsvm(path, n_features=n_features, dense=model.scaling is not None).X
@@ -82,11 +85,14 @@ def read_signs(path: str, target: str | None, model: Model) -> np.ndarray:
     ValueError
         If the file has no labels, or one that is neither of the model's two.
     """
-    target, kind = target or model.extra.get("target"), _kind(path)
-    if kind == ".csv":
-        labels: Any = _target(read_csv_columns(path), target, path)
+    kind = file_format(path)
+    if kind == "libsvm":
+        _refuse_target(path, target)
+        labels: Any = read_libsvm(path, dense=False).y
     else:
-        labels = read_npz(path, labels=target or "y").y if kind == ".npz" else read_libsvm(path, dense=False).y
+        target = target or model.extra.get("target")
+        csv = kind == "csv"
+        labels = _target(read_csv_columns(path), target, path) if csv else read_npz(path, labels=target or "y").y
     found = {label: label_like(label, model.classes) for label in dict.fromkeys(np.asarray(labels).tolist())}
     positive = model.classes[1]
     return np.array([1 if found[label] == positive else -1 for label in np.asarray(labels).tolist()], dtype=np.int8)
@@ -107,16 +113,6 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
     raise ValueError(f"the label {text!r} is none of the known ones: {known}. Give one of these.")
 
 
-def as_numbers(cells: Sequence[str]) -> np.ndarray:
-    """Labels as whole numbers if all of them are, else as text."""
-    try:
-        numbers = np.array([float(cell) for cell in cells])
-    except ValueError:
-        return np.array(cells)
-    whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.rint(numbers))
-    return numbers.astype(np.int64) if whole else np.array(cells)
-
-
 def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:
     if target is None:
         raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(columns)}")
@@ -128,15 +124,9 @@ def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:
     return columns[target]
 
 
-def _kind(path: str) -> str:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    suffix = next((s for s in reversed(suffixes) if s not in COMPRESSIONS), "")
-    if suffix in (".csv", ".npz"):
-        return suffix
-    if suffix not in LIBSVM_SUFFIXES:
-        known = f".csv, .npz and, for LIBSVM text, {', '.join(LIBSVM_SUFFIXES[1:])}"
-        raise ValueError(f"{path} has the unknown suffix {suffix!r}; known are {known}")
-    return "libsvm"
+def _refuse_target(path: str, target: str | None) -> None:
+    if target is not None:
+        raise ValueError(f"--target names a column or an array, and the labels of {path} come first in its lines")
 
 
 def _same_number(label: Any, text: Any) -> bool:

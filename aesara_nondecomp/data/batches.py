@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import numbers
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp._checks import positive_int, suggestion
+from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
 from aesara_nondecomp.data.labels import check_lengths
 from aesara_nondecomp.data.rows import DistantRows, LazyRows
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
@@ -271,8 +270,8 @@ def _share_wanted(sampler: str | float, prior: float) -> float | None:
 def _usable_batch_size(batch_size: int, rows: int) -> int:
     batch_size = positive_int("batch_size", batch_size)
     if batch_size > rows:
-        warnings.warn(f"batch_size={batch_size} exceeds the {rows} training rows; the whole set becomes "
-                      f"one batch (batch_size={rows}).", UserWarning, stacklevel=3)
+        warn_caller(f"batch_size={batch_size} exceeds the {rows} training rows; the whole set becomes "
+                    f"one batch (batch_size={rows}).")
         return rows
     return batch_size
 

@@ -68,7 +68,7 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
         )
     if positive is None:
         positive = found[1]
-    elif positive not in found:
+    elif np.ndim(positive) or positive not in found:
         raise ValueError(f"positive must be one of the two labels, got {positive!r}. "
                          f"{suggestion(repr(positive), [repr(label) for label in found])}")
     negative, positive = found if found[1] == positive else found[::-1]

@@ -76,18 +76,33 @@ def read(
     FileNotFoundError
         If there is no such file.
     """
-    suffix = _format_suffix(Path(path))
-    if suffix == ".npz":
+    kind = file_format(path)
+    if kind == "npz":
         return read_npz(path, features, labels)
-    if suffix == ".csv":
-        if target is None:
-            raise ValueError(f"{path} is a .csv file and needs the name of its label column. Pass target=.")
-        return read_csv(path, target, delimiter)
-    if suffix in LIBSVM_SUFFIXES:
+    if kind == "libsvm":
         return read_libsvm(path, n_features, dense)
+    if target is None:
+        raise ValueError(f"{path} is a .csv file and needs the name of its label column. Pass target=.")
+    return read_csv(path, target, delimiter)
+
+
+def file_format(path: PathLike) -> str:
+    """What the suffix of a file says it is: "csv", "npz" or "libsvm" (see `read`).
+
+    Raises
+    ------
+    ValueError
+        If the suffix is unknown.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in COMPRESSIONS:
+        suffix = Path(path).with_suffix("").suffix.lower()
+    if suffix in (".csv", ".npz"):
+        return suffix[1:]
+    if suffix in LIBSVM_SUFFIXES:
+        return "libsvm"
     raise ValueError(f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv and, for LIBSVM text, "
-                     f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. "
-                     "Call read_libsvm, read_npz or read_csv itself.")
+                     f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. Rename the file, or call its reader yourself.")
 
 
 def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = True) -> Table:
@@ -175,7 +190,7 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
     Returns
     -------
     Table
-        `X` in float32; `y` as integers or float64 if all labels are numbers, else strings.
+        `X` in float32; `y` as integers or float64 if all labels are finite numbers, else strings.
 
     Raises
     ------
@@ -199,7 +214,7 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
                 values.extend(_csv_numbers(f"{path}, line {rows.line_num}", row, names))
     if not labels:
         raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
-    return Table(np.asarray(values).reshape(len(labels), len(names)), _numbers_if_possible(labels), names)
+    return Table(np.asarray(values).reshape(len(labels), len(names)), as_numbers(labels), names)
 
 
 def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str]]:
@@ -238,11 +253,6 @@ def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str
     if not columns or not columns[0]:
         raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
     return dict(zip(header, columns))
-
-
-def _format_suffix(path: Path) -> str:
-    suffix = path.suffix.lower()
-    return path.with_suffix("").suffix.lower() if suffix in COMPRESSIONS else suffix
 
 
 def _existing(path: PathLike) -> Path:
@@ -308,11 +318,13 @@ def _whole_numbers(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if whole else numbers
 
 
-def _numbers_if_possible(texts: list[str]) -> np.ndarray:
+def as_numbers(cells: Sequence[str]) -> np.ndarray:
+    """Labels as integers or float64 if all of them are finite numbers, else as the strings they are."""
     try:
-        return _whole_numbers(np.array([float(text) for text in texts]))
+        numbers = np.array([float(cell) for cell in cells])
     except ValueError:
-        return np.array(texts)
+        return np.array(cells)
+    return _whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ class DUPLE(Driver):
         The exact supergradient, or a stochastic step towards it: the share `dual_rate` of the way for a smooth
         measure; for min, whose exact supergradient jumps between two corners, a step of size `dual_rate` times
         N - P on the log-odds of alpha.
-    dual_rate : float > 0 (at most 1 for a smooth measure).
+    dual_rate : float > 0, at most 1 for a smooth measure; only with ``dual="step"``. Default: 0.05.
     cap : float > 0 or None. Bound on abs(alpha) + abs(beta); larger duals are scaled down.
     evaluate : {"old", "new"}. See `Driver`.
     eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
@@ -62,7 +62,7 @@ class DUPLE(Driver):
         counts: bool = False,
         forgetting: float = 0.9,
         dual: str = "exact",
-        dual_rate: float = 0.05,
+        dual_rate: float | None = None,
         cap: float | None = None,
         evaluate: str = "old",
         eps: float = 0.0,
@@ -71,9 +71,10 @@ class DUPLE(Driver):
         self.measure = served_measure(measure, "duple", counts, eps)
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
         self.prior, self.reward, self.eps = float(prior), reward, float(eps)
-        self.dual, self.dual_rate = dual, positive_number("dual_rate", dual_rate)
+        require(dual == "step" or dual_rate is None, "dual_rate needs dual='step'", dual_rate)
+        self.dual, self.dual_rate = dual, positive_number("dual_rate", 0.05 if dual_rate is None else dual_rate)
         moves_a_share = dual == "step" and not self._on_log_odds
-        require(not moves_a_share or dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
+        require(not moves_a_share or self.dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
         self.cap = None if cap is None else positive_number("cap", cap)
         self.evaluate = evaluate
         self.rates = RunningRates("count" if counts else "sigmoid", forgetting)

@@ -193,7 +193,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 preset=self.preset,
                 functions=functions,
                 network=None if functions else str(self.network),
-                optimiser=self.optimiser,
+                optimiser=None if functions else self.optimiser,
                 initial=previous,
                 steps=self.steps,
                 batch_size=self._batch_size(self._count(y, weight)),
@@ -214,7 +214,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 resume=self.resume,
                 comm=self.comm,
                 progress=bool(self.verbose),
-                backend=self.backend,
+                backend=None if functions else self.backend,
                 feature_names=self._names(),
             )
         self.classes_ = classes

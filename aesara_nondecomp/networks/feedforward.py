@@ -47,7 +47,8 @@ def mlp(
         He 2015 (normal, variance 2 / fan-in), Glorot 2010 (uniform, variance 2 / (fan-in + fan-out)), or zeros.
         "auto" is He for the rectifiers and Glorot for the rest; the output layer is always Glorot unless "zero".
     dropout : float in [0, 1)
-        Probability of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged.
+        Probability of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged. Not
+        where the head is trained alone, see `Network.head_network`.
     dtype : {"float32", "float64"}
     seed : int, numpy Generator or None
         Of the initial weights and of the dropout masks.

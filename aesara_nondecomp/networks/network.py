@@ -123,6 +123,10 @@ class Network:
     def head_network(self) -> Network:
         """The upper part on its own: features in, the same scores out, sharing the head's parameters.
 
+        It has no dropout, neither of the features nor below them (in PyTorch: the network in `eval` mode, with
+        gradients for the head alone). The lower part is frozen, so its units cannot adapt to each other any more, and
+        the features are computed once; a head is held back by an L2 penalty.
+
         Raises
         ------
         ValueError
