@@ -153,7 +153,9 @@ def fit(
     start = dict(rng.bit_generator.state)
     held_out = _held_out(validation, algorithm, recipe)
     measure, labelled = measures.get(measure), label_rows(y, positive, sample_weight, held_out, rng)
-    problem = Problem(_checked_prior(prior, labelled.prior), eps=0.5 / len(labelled.signs))
+    own = functions.network if functions else network if isinstance(network, Network) else None
+    text = own.takes_tokens if own else is_text(X)
+    problem = Problem(_checked_prior(prior, labelled.prior), eps=0.5 / len(labelled.signs), text=text)
     recipe = recipe or recipe_for(measure, problem, algorithm, preset)
     _check_unweighted(recipe, labelled.weight)
     settings = Settings(
@@ -169,7 +171,6 @@ def fit(
     )
     callbacks = _callbacks(on_step, comm)
     text_network = network if isinstance(network, str) else None
-    own = functions.network if functions else network if isinstance(network, Network) else None
     prepared = prepare_rows(X, labelled, held_out, network=own, standardise=standardise)
     watched = None if validation is None else prepared.held
     watch = _validation(watched, measure, recipe.threshold, settings.steps, evaluate_every, patience)

@@ -10,6 +10,7 @@ import pytest
 from aesara_nondecomp import fit, load_model, networks
 from aesara_nondecomp.data import MiniBatches, Vocabulary, check_tokens, is_text
 from aesara_nondecomp.data.tokens import used_width
+from aesara_nondecomp.recipes import Problem, recipe_for
 
 pytest.importorskip("nltk")
 
@@ -209,6 +210,20 @@ def test_texts_and_a_network_of_ones_own_are_refused_with_the_remedy():
         fit(["good day", "bad day"], [1, 0], network=networks.lstm(5, 2, 2))
     with pytest.raises(ValueError, match="unknown network for text 'lstn'. Did you mean 'lstm'"):
         fit(["good day", "bad day"], [1, 0], network="lstn")
+
+
+def test_texts_and_their_ids_are_trained_by_the_recipe_for_text(trained):
+    texts, y, _ = trained
+    vocabulary, skewed = Vocabulary.learn(texts), np.arange(200) < 50
+    recipe = recipe_for("kld", Problem(0.25, 0.5 / 200, text=True))
+    common = {"steps": 2, "batch_size": 200, "seed": 0}
+    network = networks.lstm(len(vocabulary))
+    by_recipe = fit(texts, skewed, "kld", network="lstm", recipe=recipe, **common)
+    of_texts = fit(texts, skewed, "kld", network="lstm", **common)
+    of_ids = fit(vocabulary.transform(texts), skewed, "kld", network=network, **common)
+    for model in (of_texts, of_ids):
+        for one, other in zip(model.parameters, by_recipe.parameters):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_training_on_texts_resumes_from_a_checkpoint_to_the_same_bits(trained, tmp_path):

@@ -67,7 +67,7 @@ def test_a_pass_of_partial_fit_is_the_same_steps_by_hand():
     batches = MiniBatches(vocabulary.transform(TEXTS), signs, 200, rng, dtype="float64")
     functions = TrainFunctions(networks.lstm(len(vocabulary), dtype="float64"))
     functions.initialise(rng)
-    recipe = recipe_for("kld", Problem(float(np.mean(Y)), 0.5 / 200))
+    recipe = recipe_for("kld", Problem(float(np.mean(Y)), 0.5 / 200, text=True))
     functions.configure(averaging=recipe.averaging)
     steps = train(functions, recipe.phases[0].driver, batches, learning_rate=recipe.learning_rate)
     for _ in range(3):

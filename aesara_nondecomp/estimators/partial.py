@@ -51,11 +51,11 @@ class Progress(NamedTuple):
         positives, negatives = (float(weight[side].sum()) for side in (labels.signs > 0, labels.signs < 0))
         return self._replace(positives=self.positives + positives, negatives=self.negatives + negatives)
 
-    def problem(self, prior: float | None) -> Problem:
+    def problem(self, prior: float | None, text: bool) -> Problem:
         """What a recipe must know of the rows seen so far."""
         seen = self.positives + self.negatives
         observed = self.positives / seen
-        return Problem(observed if prior is None else positive_number("prior", prior), eps=0.5 / seen)
+        return Problem(observed if prior is None else positive_number("prior", prior), eps=0.5 / seen, text=text)
 
 
 def advance(
@@ -82,7 +82,7 @@ def advance(
     # A generator of its own, as copies of an estimator share the old one.
     progress = progress.with_rows(labels, weight)._replace(rng=copy.deepcopy(progress.rng))
     measure = measures.get(measure)
-    problem, before = progress.problem(prior), progress.model
+    problem, before = progress.problem(prior, functions.network.takes_tokens), progress.model
     recipe = recipe_for(measure, problem, algorithm, preset)
     driver, threshold = _only_driver(recipe), _fixed_threshold(recipe)
     rate = positive_number("learning_rate", recipe.learning_rate if learning_rate is None else learning_rate)
