@@ -23,10 +23,11 @@ from aesara_nondecomp.arguments import (
 )
 from aesara_nondecomp.checkpoints import Checkpoint, fingerprint
 from aesara_nondecomp.compiled import TrainFunctions
+from aesara_nondecomp.data import is_text
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import SharedFunctions, share
-from aesara_nondecomp.preparing import LabelledRows, PreparedRows, label_rows, prepare_rows
+from aesara_nondecomp.preparing import PreparedRows, label_rows, prepare_rows
 from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.runs import Run, Settings, TrainingRows
 from aesara_nondecomp.supervision import final_parameters, train_to_end
@@ -171,13 +172,15 @@ def fit(
     measure, held_out = measures.get(measure), _held_out(validation, algorithm, recipe)
     labelled = label_rows(y, positive, sample_weight, held_out, rng)
     prior = checked_prior(prior, labelled.prior)
-    recipe = recipe or _recipe(measure, prior, labelled, algorithm, preset)
+    given = functions.network if functions else network if isinstance(network, Network) else None
+    text = given.takes_tokens if given else is_text(X)
+    problem = Problem(prior, eps=0.5 / len(labelled.signs), text=text)
+    recipe = recipe or recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
     check_unweighted(recipe, labelled.weight)
     settings = _settings(
         recipe, steps=steps, learning_rate=learning_rate, schedule=schedule, averaging=averaging, l2=l2,
         temperature=temperature, batch_size=batch_size, sampler=sampler, normalise=normalise,
     )  # fmt: skip
-    given = functions.network if functions else network if isinstance(network, Network) else None
     prepared = prepare_rows(X, labelled, held_out, network=given, standardise=standardise)
     names = checked_names(feature_names, prepared.rows.X)
     watch = _watch(validation, prepared, measure, recipe, settings, evaluate_every, patience)
@@ -244,11 +247,6 @@ def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
     """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
     tunes = recipe.threshold is None if recipe else isinstance(algorithm, str) and algorithm == "plug_in"
     return TUNING_SHARE if tunes and validation is None else validation
-
-
-def _recipe(measure, prior: float, labelled: LabelledRows, algorithm: str | None, preset: str | None) -> Recipe:
-    problem = Problem(prior, eps=0.5 / len(labelled.signs))
-    return recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
 
 
 def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, l2, normalise, **others) -> Settings:

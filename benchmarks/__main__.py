@@ -17,6 +17,7 @@ COMMANDS = {
     "scoring": "scoring a million rows against its matrix products and memory traffic alone",
     "steps": "time of a DUPLE step against a cross-entropy step",
     "twitter": "the case study of the paper: shares of positive tweets, LSTM and attention from raw text",
+    "anchors": "which anchor DENIM should have on text and on tables, on held-out training rows",
     "lstm_speed": "time of an LSTM training step against PyTorch's",
     "scaling": "samples per second on 1, 2 and 4 MPI processes, and a model of more",
     "device": "the JAX backend on a GPU: weights against the C backend's, and the time of a step",

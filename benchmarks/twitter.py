@@ -1,38 +1,40 @@
 """The case study of the paper: shares of positive tweets, by networks trained end to end from raw text.
 
 An LSTM and an attention network, each trained by DENIM and DENIM-NS on KLD and on BAKLD, by cross-entropy and by
-class-weighted cross-entropy (ANN-p), on the same 80 % of the training tweets; and by DENIM-NS on BAKLD with the latter
-in the place of cross-entropy, for the half that the default recipe mixes in (the "weighted anchor").
+class-weighted cross-entropy (ANN-p), on the same 80 % of the training tweets; and by DENIM-NS on BAKLD with the recipe
+for tables, which anchors DENIM by cross-entropy where the recipe for text takes the class-weighted form.
 
 Shares are read by counting labels, by counting above a threshold tuned on the other 20 %, by counts adjusted with the
 rates measured there, and (for comparison) by expectation-maximisation; and there is the predictor that answers with the
 share in training. All are judged on many resampled test sets: at the test set's own share, and at shares from 5 % to
 95 %. With --data-dir, SemEval-2016 subtasks B and D, and the test set of 2017 as a natural shift; without, the embedded
 tweets.
+
+`twitter_judging` has the judging, `twitter_report` the tables and the report, `twitter_pictures` the pictures.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import aesara_nondecomp as an
-from aesara_nondecomp import data, drivers, measures, metrics
-from aesara_nondecomp._checks import positive_int
-from aesara_nondecomp.protocols import PrevalenceShift, prevalence_errors, prevalence_shift
-from aesara_nondecomp.quantification import Quantifier
-from aesara_nondecomp.recipes import Phase, Problem, Recipe, recipe_for
+from aesara_nondecomp import data, measures, metrics
+from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from benchmarks import twitter_pictures as pictures
+from benchmarks import twitter_report as report
 from benchmarks.experiment import write_json
+from benchmarks.twitter_judging import estimators, judged, prior_rows, summarised
 
-WEIGHTED = "DENIM, weighted anchor"
 OBJECTIVES = {
-    WEIGHTED: ("denim_ns", "bakld"),
+    report.FOR_TABLES: ("denim_ns", "bakld"),
     "DENIM on BAKLD": ("denim", "bakld"),
     "DENIM-NS on BAKLD": ("denim_ns", "bakld"),
     "DENIM on KLD": ("denim", "kld"),
@@ -40,31 +42,22 @@ OBJECTIVES = {
     "cross-entropy": ("cross_entropy", "kld"),
     "class-weighted (ANN-p)": ("class_weighted", "kld"),
 }
-READINGS = ("cc", "tuned", "acc", "sld")
-PRIOR_ONLY = "training prior"
 NETWORKS = ("attention", "lstm")
 BATCH_SIZE = 128
-ERRORS = ("kld_mean", "ae_mean", "kld_5", "kld_50", "kld_95")
-HEADER = (
-    f"{'network':<11}{'trained by':<24}{'read by':<9}{'mean':>9}  {'range':<19}"
-    f"{'5 %':>10}{'50 %':>10}{'95 %':>10}{'AE':>8}"
-)
-SAMPLE_SIZE = 500  # tweets in a resampled test set
-DRIFT = (0.05, 0.95)
 
 
 class Plan(NamedTuple):
     """How much is run."""
 
-    seeds: int
+    seeds: tuple[int, ...]
     steps: int
     checkpoints: tuple[int, ...]
     repeats: int
     """Resampled sets per prevalence of the drift; ten times as many at the test set's own."""
 
 
-FULL = Plan(3, 300, (10, 20, 40, 60, 100, 150, 200, 300), 20)
-QUICK = Plan(1, 120, (20, 40, 80, 120), 10)
+FULL = Plan((0, 1, 2), 300, (10, 20, 40, 60, 100, 150, 200, 300), 20)
+QUICK = Plan((0,), 120, (20, 40, 80, 120), 10)
 
 
 class Tweets(NamedTuple):
@@ -94,35 +87,39 @@ class Run(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", help="folder of the data sets; without it the embedded tweets are used")
-    parser.add_argument("--out", default="out/twitter", help="folder for results and pictures (default out/twitter)")
-    parser.add_argument("--seeds", type=int, help=f"number of seeds (default {FULL.seeds})")
+    parser.add_argument("--out", default="out/twitter", help="folder for runs and results (default out/twitter)")
+    parser.add_argument("--seeds", type=int, help=f"number of seeds (default {len(FULL.seeds)})")
+    parser.add_argument("--first-seed", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument("--quick", action="store_true", help="one seed, 120 steps, fewer test sets")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Train everything, judge it, and write results.json, the pictures and attention.html."""
-    plan = QUICK if options.quick else FULL
-    plan = plan._replace(seeds=positive_int("--seeds", options.seeds)) if options.seeds is not None else plan
+    """Train and judge what is not yet there, and write results.json, the report with its pictures, attention.html."""
+    plan = _plan(options)
     tweets = load(options.data_dir)
-    runs = list(all_runs(tweets, plan))
-    results = [row for run in runs for row in judged(tweets, run, plan)]
-    results += prior_rows(tweets, plan)
+    runs = all_runs(tweets, plan, options.out)
+    results = [row for run in runs for row in run["rows"]] + prior_rows(tweets, plan)
     summary = summarised(results)
-    print(table(tweets, summary))
-    told = claims(tweets.name, summary)
+    print(report.table([*tweets.tests, "drift"], summary))
+    told = report.claims(tweets.name, summary)
     print("\n" + "\n".join(f"paper: {claim['paper']}\n  here: {claim['measured']}" for claim in told))
-    os.makedirs(options.out, exist_ok=True)
-    curves = [{"network": r.network, "objective": r.objective, "seed": r.seed, "curve": r.curve} for r in runs]
-    path = os.path.join(options.out, "results.json")
-    content = {"data": tweets.name, "plan": plan._asdict(), "claims": told, "summary": summary, "rows": results}
-    write_json(path, {**content, "runs": curves})
-    pictures.draw_convergence(curves, tweets.name, os.path.join(options.out, "convergence.png"))
-    pictures.draw_drift(summary, tweets.name, os.path.join(options.out, "drift.png"))
-    shown = attended(tweets, next(r for r in runs if (r.network, r.objective) == ("attention", WEIGHTED)))
+    curves = [{name: run[name] for name in ("network", "objective", "seed", "curve")} for run in runs]
+    content = {"data": tweets.name, "facts": facts(tweets), "plan": plan._asdict(), "claims": told, "summary": summary}
+    write_json(os.path.join(options.out, "results.json"), {**content, "rows": results, "runs": curves})
+    report.write({**content, "rows": results}, os.path.join(options.out, "twitter.md"))
+    pictures.draw_convergence(curves, tweets.name, os.path.join(options.out, "twitter-convergence.png"))
+    pictures.draw_drift(summary, tweets.name, os.path.join(options.out, "twitter-drift.png"))
+    shown = [pictures.Attended(*tweet) for tweet in next(run["attended"] for run in runs if run["attended"])]
     pictures.draw_attention(shown, os.path.join(options.out, "attention.png"))
     pictures.write_attention(shown, os.path.join(options.out, "attention.html"))
-    print(f"\nWritten: {path}; convergence.png, drift.png, attention.png and attention.html beside it.")
+    print(f"\nWritten to {options.out}: results.json, twitter.md with its pictures, attention.png and attention.html.")
     return 0
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    plan = QUICK if options.quick else FULL
+    count = len(plan.seeds) if options.seeds is None else positive_int("--seeds", options.seeds)
+    return plan._replace(seeds=tuple(range(options.first_seed, options.first_seed + count)))
 
 
 # -- data ------------------------------------------------------------------------------------------------------------
@@ -139,6 +136,12 @@ def load(data_dir: str | None, networks: tuple[str, ...] = NETWORKS) -> Tweets:
     return Tweets(first.name, vocabulary, vocabulary.transform(first.X_train), _signs(first.y_train), tests, functions)
 
 
+def facts(tweets: Tweets) -> dict[str, dict[str, float]]:
+    """Rows and share of positives of the training tweets and of each test set."""
+    signs = {"training": tweets.signs, **{name: test[2] for name, test in tweets.tests.items()}}
+    return {name: {"rows": len(own), "positives": float(np.mean(own > 0))} for name, own in signs.items()}
+
+
 def _signs(y: np.ndarray) -> np.ndarray:
     return np.where(y > 0, 1, -1)
 
@@ -146,13 +149,30 @@ def _signs(y: np.ndarray) -> np.ndarray:
 # -- training --------------------------------------------------------------------------------------------------------
 
 
-def all_runs(tweets: Tweets, plan: Plan) -> Iterator[Run]:
-    """Every network with every objective and seed."""
+def all_runs(tweets: Tweets, plan: Plan, folder: str) -> list[dict[str, Any]]:
+    """The record of every network with every objective and seed; those that are in the folder are not run again."""
     from tqdm import tqdm
 
-    grid = list(itertools.product(range(plan.seeds), tweets.functions, OBJECTIVES))
-    for seed, network, objective in tqdm(grid, unit="run", mininterval=10):
-        yield trained(tweets, network, objective, seed, plan)
+    grid = tqdm(list(itertools.product(plan.seeds, tweets.functions, OBJECTIVES)), unit="run", mininterval=10)
+    return [_record(tweets, network, objective, seed, plan, folder) for seed, network, objective in grid]
+
+
+def _record(tweets: Tweets, network: str, objective: str, seed: int, plan: Plan, folder: str) -> dict[str, Any]:
+    """Curve and errors of one run, and the tweets of the attention figure, by way of its file."""
+    path = os.path.join(folder, "runs", f"{network}, {objective}, {seed}.json")
+    settings = {**plan._asdict(), "data": tweets.name, "checkpoints": list(plan.checkpoints)}
+    del settings["seeds"]
+    if not os.path.exists(path):
+        run = trained(tweets, network, objective, seed, plan)
+        about = {"network": network, "objective": objective, "seed": seed, "settings": settings, "curve": run.curve}
+        shown = attended(tweets, run) if (network, objective) == ("attention", report.DENIM) else []
+        write_json(path, {**about, "rows": judged(tweets, run, plan), "attended": shown})
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    require(record["settings"] == settings, f"{path} is of a run like this one; choose another --out", "another one")
+    for row in record["rows"]:
+        row["kld_by_share"] = {float(share): kld for share, kld in row["kld_by_share"].items()}
+    return record
 
 
 def trained(tweets: Tweets, network: str, objective: str, seed: int, plan: Plan) -> Run:
@@ -175,7 +195,7 @@ def trained(tweets: Tweets, network: str, objective: str, seed: int, plan: Plan)
         tweets.X[kept],
         signs,
         OBJECTIVES[objective][1],
-        recipe=recipe(objective, Problem(prior, 0.5 / len(signs))),
+        recipe=recipe(objective, Problem(prior, 0.5 / len(signs), text=True)),
         functions=functions,
         steps=plan.steps,
         batch_size=min(BATCH_SIZE, len(signs)),
@@ -188,13 +208,9 @@ def trained(tweets: Tweets, network: str, objective: str, seed: int, plan: Plan)
 
 
 def recipe(objective: str, problem: Problem) -> Recipe:
-    """How an objective is trained: the default recipe, but for the anchor of `WEIGHTED`."""
+    """How an objective is trained: the default recipe for text, or for tables."""
     algorithm, measure = OBJECTIVES[objective]
-    if objective != WEIGHTED:
-        return recipe_for(measure, problem, algorithm)
-    anchor = drivers.ClassWeighted(problem.prior)
-    inner = drivers.DENIM(measures.BAKLD(), problem.prior, counts=True, forgetting=0.98, cap=2.0, eps=problem.eps)
-    return Recipe((Phase(drivers.WarmStart(anchor, 50, drivers.Mix(inner, anchor))),))
+    return recipe_for(measure, problem._replace(text=objective != report.FOR_TABLES), algorithm)
 
 
 def _sampled(tweets: Tweets, count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
@@ -204,23 +220,11 @@ def _sampled(tweets: Tweets, count: int = 4000) -> tuple[np.ndarray, np.ndarray]
     return X[rows], signs[rows]
 
 
-def estimators(scores: np.ndarray, signs: np.ndarray) -> dict[str, Callable[[np.ndarray], float]]:
-    """How a share is read from scores, with all that is measured on held-out rows."""
-    quantifier = Quantifier.fit(scores, signs)
-    threshold, _ = metrics.best_threshold("kld", scores, signs)
-    return {
-        "cc": lambda test: quantifier.prevalence(test, "cc"),
-        "tuned": lambda test: float(np.mean(test > threshold)),
-        "acc": lambda test: quantifier.prevalence(test, "acc"),
-        "sld": lambda test: quantifier.prevalence(test, "sld"),
-    }
-
-
 def demo_rows(seeds: tuple[int, ...] = (0, 1, 2), steps: int = 200) -> list[dict[str, Any]]:
     """Rows of the demo's table: an LSTM on the embedded tweets, by DENIM, cross-entropy and its weighted form."""
     tweets = load(None, networks=("lstm",))
     signs = next(iter(tweets.tests.values()))[2]
-    plan = Plan(len(seeds), steps, (steps,), 1)
+    plan = Plan(seeds, steps, (steps,), 1)
     methods = {
         "DENIM on BAKLD": "DENIM",
         "cross-entropy": "cross-entropy at 0.5",
@@ -241,126 +245,6 @@ def demo_rows(seeds: tuple[int, ...] = (0, 1, 2), steps: int = 200) -> list[dict
         }
         for measure in ("bakld", "kld")
         for name, ends in runs.items()
-    ]
-
-
-# -- judging ---------------------------------------------------------------------------------------------------------
-
-
-def judged(tweets: Tweets, run: Run, plan: Plan) -> list[dict[str, Any]]:
-    """Errors of one run's readings, on each kind of resampled test set."""
-    rows = []
-    for kind, shift in _shifts(tweets, run.scores, run.estimators, plan):
-        for reading, estimates in shift.estimates.items():
-            about = {"network": run.network, "objective": run.objective, "reading": reading, "seed": run.seed}
-            rows.append({**about, "sets": kind, **_errors(shift, estimates)})
-    return rows
-
-
-def prior_rows(tweets: Tweets, plan: Plan) -> list[dict[str, Any]]:
-    """The same of the predictor that always answers with the share in training."""
-    prior = float(np.mean(tweets.signs > 0))
-    scores = {name: np.zeros(len(signs)) for name, (_, _, signs) in tweets.tests.items()}
-    about = {"network": "none", "objective": PRIOR_ONLY, "reading": "", "seed": 0}
-    return [
-        {**about, "sets": kind, **_errors(shift, shift.estimates[""])}
-        for kind, shift in _shifts(tweets, scores, {"": lambda test: prior}, plan)
-    ]
-
-
-def _shifts(tweets: Tweets, scores, estimators, plan: Plan) -> Iterator[tuple[str, PrevalenceShift]]:
-    """Estimates on sets at the share of each test set, and on sets drawn from the main one at drifting shares."""
-    main, size = next(iter(tweets.tests)), SAMPLE_SIZE
-    for name, (_, _, signs) in tweets.tests.items():
-        yield name, _at_own_share(scores[name], signs, estimators, 10 * plan.repeats)
-    drift = prevalence_shift(scores[main], tweets.tests[main][2], estimators, sample_size=size, repeats=plan.repeats)
-    inside = (drift.prevalences > DRIFT[0] - 1e-9) & (drift.prevalences < DRIFT[1] + 1e-9)
-    kept = {name: estimates[inside] for name, estimates in drift.estimates.items()}
-    yield "drift", drift._replace(prevalences=drift.prevalences[inside], estimates=kept)
-
-
-def _at_own_share(scores, signs, estimators, repeats: int) -> PrevalenceShift:
-    rng = np.random.default_rng(0)
-    sets = [rng.integers(len(signs), size=SAMPLE_SIZE) for _ in range(repeats)]
-    true = np.array([np.mean(signs[rows] > 0) for rows in sets])
-    return PrevalenceShift(
-        SAMPLE_SIZE, true, {name: np.array([e(scores[rows]) for rows in sets]) for name, e in estimators.items()}
-    )
-
-
-def _errors(shift: PrevalenceShift, estimates: np.ndarray) -> dict[str, Any]:
-    errors = prevalence_errors(shift.prevalences, estimates, 0.5 / shift.sample_size)
-    shares = np.round(shift.prevalences, 2)
-    by_share = {float(p): float(np.mean(errors["kld"][shares == p])) for p in np.unique(shares)}
-    return {
-        **{f"{name}_mean": float(np.mean(errors[name])) for name in ("kld", "ae")},
-        **{f"kld_{q}": float(np.quantile(errors["kld"], q / 100)) for q in (5, 50, 95)},
-        "kld_by_share": by_share if len(by_share) < 30 else {},
-    }
-
-
-def summarised(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Medians over seeds, and the range of the mean KLD."""
-
-    def key(row):
-        return row["network"], row["objective"], row["reading"], row["sets"]
-
-    summary = []
-    for (network, objective, reading, kind), group in itertools.groupby(sorted(rows, key=key), key=key):
-        own = list(group)
-        means = [row["kld_mean"] for row in own]
-        about = {"network": network, "objective": objective, "reading": reading, "sets": kind}
-        by_share = _medians([row["kld_by_share"] for row in own])
-        spread = {"range": [min(means), max(means)], "kld_by_share": by_share}
-        summary.append({**about, **_medians([{name: row[name] for name in ERRORS} for row in own]), **spread})
-    return summary
-
-
-def _medians(rows: list[dict[Any, float]]) -> dict[Any, float]:
-    return {name: float(np.median([row[name] for row in rows])) for name in rows[0]}
-
-
-def table(tweets: Tweets, summary: list[dict[str, Any]]) -> str:
-    """The summary as text, a block per kind of test set."""
-    lines = []
-    for kind in (*tweets.tests, "drift"):
-        lines += ["", f"{kind}: KLD of {SAMPLE_SIZE} resampled tweets, mean [range over seeds]; quantiles; mean AE"]
-        lines.append(HEADER)
-        for row in sorted((r for r in summary if r["sets"] == kind), key=lambda r: r["kld_mean"]):
-            low, high = row["range"]
-            about = f"{row['network']:<11}{row['objective']:<24}{row['reading']:<9}{row['kld_mean']:>9.5f}"
-            quantiles = "".join(f"{row[name]:>10.6f}" for name in ("kld_5", "kld_50", "kld_95"))
-            lines.append(f"{about}  [{low:.5f}, {high:.5f}] {quantiles}{row['ae_mean']:>8.4f}")
-    return "\n".join(lines)
-
-
-def claims(tweets_name: str, summary: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """What the paper says of this study, and what was measured: by counting labels, beside the training prior."""
-
-    def of(network: str, objective: str, kind: str, reading: str = "cc") -> dict[str, Any]:
-        wanted = (network, objective, kind, reading)
-        return next(r for r in summary if (r["network"], r["objective"], r["sets"], r["reading"]) == wanted)
-
-    def at_own_share(network: str, objective: str) -> str:
-        own, prior = of(network, objective, tweets_name), of("none", PRIOR_ONLY, tweets_name, "")
-        spread = f"median {own['kld_50']:.5f} [{own['kld_5']:.6f}, {own['kld_95']:.5f}], mean {own['kld_mean']:.5f}"
-        return f"{spread}; the training prior: mean {prior['kld_mean']:.5f}"
-
-    def drift(network: str) -> str:
-        chosen = itertools.product(("cc", "acc"), (WEIGHTED, "DENIM on BAKLD", "cross-entropy"))
-        parts = [f"{name} {reading} {of(network, name, 'drift', reading)['kld_mean']:.4f}" for reading, name in chosen]
-        prior = of("none", PRIOR_ONLY, "drift", "")["kld_mean"]
-        return f"mean over the grid: {'; '.join(parts)}; {PRIOR_ONLY} {prior:.4f}"
-
-    return [
-        *(
-            {"paper": said, "measured": f"{objective}: {at_own_share(network, objective)}"}
-            for said, network in (("DENIM, LSTM: test KLD 0.007", "lstm"), ("DENIM, attention: 0.00002", "attention"))
-            for objective in ("DENIM on BAKLD", WEIGHTED)
-        ),
-        {"paper": "cross-entropy with attention: unable", "measured": at_own_share("attention", "cross-entropy")},
-        {"paper": "DENIM with attention: near zero at any drift", "measured": drift("attention")},
-        {"paper": "DENIM with LSTM: robust to some drift", "measured": drift("lstm")},
     ]
 
 

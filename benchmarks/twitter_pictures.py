@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.pictures import _pyplot
 
 COLOURS = {
-    "DENIM, weighted anchor": "#cc79a7",
+    "DENIM, recipe for tables": "#cc79a7",
     "DENIM on BAKLD": "#0072b2",
     "DENIM-NS on BAKLD": "#56b4e9",
     "DENIM on KLD": "#009e73",

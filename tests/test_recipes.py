@@ -81,6 +81,12 @@ def test_the_papers_preset_is_the_corrected_listing(measure, algorithm):
         assert driver.cap is None and getattr(driver, "dual", "exact") == "exact"
 
 
+@pytest.mark.parametrize("text, anchor", [(False, CrossEntropy), (True, ClassWeighted)])
+def test_denim_is_anchored_by_cross_entropy_on_tables_and_by_its_class_weighted_form_on_text(text, anchor):
+    (phase,) = recipe_for("kld", PROBLEM._replace(text=text)).phases
+    assert type(phase.driver.first) is type(phase.driver.inner.anchor) is anchor
+
+
 def test_the_default_for_quantification_measures_trains_bakld_after_cross_entropy():
     for name in ("kld", "ae", "rae", "nas", "nss", "nss_raw"):
         warm, mix, driver = parts(recipe_for(name, PROBLEM).phases[0].driver)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from aesara_nondecomp import fit, load_model, networks
 from aesara_nondecomp.data import MiniBatches, Vocabulary, check_tokens, is_text
 from aesara_nondecomp.data.tokens import used_width
+from aesara_nondecomp.recipes import Problem, recipe_for
 
 pytest.importorskip("nltk")
 
@@ -212,32 +212,18 @@ def test_texts_and_a_network_of_ones_own_are_refused_with_the_remedy():
         fit(["good day", "bad day"], [1, 0], network="lstn")
 
 
-def test_the_classifier_takes_texts_predicts_shares_and_survives_pickling(trained):
-    pytest.importorskip("sklearn")
-    from aesara_nondecomp import MeasureClassifier
-
+def test_texts_and_their_ids_are_trained_by_the_recipe_for_text(trained):
     texts, y, _ = trained
-    classifier = MeasureClassifier("kld", network="lstm", steps=60, batch_size=50, validation=0.2, random_state=0)
-    classifier.fit(texts, y)
-    assert classifier.score(texts, y) > -0.01
-    assert classifier.predict_prevalence(texts, "acc") == pytest.approx(np.mean(y), abs=0.02)
-    again = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(again.predict(texts), classifier.predict(texts))
-    with pytest.raises(ValueError, match="got NoneType 'None' at position 0"):
-        classifier.predict([None])
-    with pytest.raises(ValueError, match="partial_fit takes no texts"):
-        classifier.partial_fit(texts, y)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"), [({"backend": "cc"}, "unknown backend 'cc'"), ({"dtype": "float64"}, "dtype 'float32'")]
-)
-def test_the_classifier_of_texts_ignores_no_backend_and_no_dtype(options, message):
-    pytest.importorskip("sklearn")
-    from aesara_nondecomp import MeasureClassifier
-
-    with pytest.raises(ValueError, match=message):
-        MeasureClassifier(network="lstm", steps=1, **options).fit(["good day", "bad day"] * 4, [1, 0] * 4)
+    vocabulary, skewed = Vocabulary.learn(texts), np.arange(200) < 50
+    recipe = recipe_for("kld", Problem(0.25, 0.5 / 200, text=True))
+    common = {"steps": 2, "batch_size": 200, "seed": 0}
+    network = networks.lstm(len(vocabulary))
+    by_recipe = fit(texts, skewed, "kld", network="lstm", recipe=recipe, **common)
+    of_texts = fit(texts, skewed, "kld", network="lstm", **common)
+    of_ids = fit(vocabulary.transform(texts), skewed, "kld", network=network, **common)
+    for model in (of_texts, of_ids):
+        for one, other in zip(model.parameters, by_recipe.parameters):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_training_on_texts_resumes_from_a_checkpoint_to_the_same_bits(trained, tmp_path):

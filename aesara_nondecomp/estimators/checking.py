@@ -8,12 +8,7 @@ import numpy as np
 
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import compatibility as compat
-from aesara_nondecomp.fitting import TEXT_NETWORKS
-
-
-def takes_text(estimator: Any) -> bool:
-    """Whether the estimator's network is one for lists of str."""
-    return isinstance(estimator.network, str) and estimator.network in TEXT_NETWORKS
+from aesara_nondecomp.estimators.texts import takes_text
 
 
 def check_rows(estimator: Any, X: Any, dtype: Any, *, reset: bool = False, min_rows: int = 1) -> Any:

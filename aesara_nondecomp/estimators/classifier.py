@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import metrics, optimisers
 from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.data import encode_as, encode_labels, stratified_split
+from aesara_nondecomp.data import Vocabulary, encode_as, encode_labels, stratified_split
 from aesara_nondecomp.estimators import compatibility as compat
-from aesara_nondecomp.estimators.checking import check_labels, check_rows, takes_text
+from aesara_nondecomp.estimators.checking import check_labels, check_rows
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.partial import Progress, advance
 from aesara_nondecomp.estimators.sharing import NetworkChoice, Shape, shared_functions
+from aesara_nondecomp.estimators.texts import as_ids, takes_text, vocabulary_for
 from aesara_nondecomp.fitting import fit
 from aesara_nondecomp.parallel import agreed, gathered, own_numbers
 from aesara_nondecomp.quantification import Quantifier
@@ -37,7 +37,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     algorithm, preset : str. See `recipes.recipe_for`.
     network : {"mlp", "linear"} or callable (number of features -> Network). Give a function, not a fresh lambda.
         Or "attention" or "lstm", for lists of str instead of matrices (extra `text`; see `fitting.fit`).
-    hidden : sequence of int; activation : str; dropout : float in [0, 1). Of the "mlp"; see `networks.mlp`.
+    hidden : sequence of int; activation : str; dropout : float in [0, 1)
+        Of the "mlp", see `networks.mlp`; a text network refuses them.
     steps, batch_size : int >= 1. Gradient steps, and rows in each (all rows where there are fewer).
     optimiser, schedule, learning_rate, averaging, l2, sampler, standardise, prior : see `fitting.fit`.
     validation : float in (0, 1), optional
@@ -49,12 +50,12 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Move the threshold to the best one for the measure on the validation rows, which are then needed.
     pos_label : optional. The positive label; default the larger one.
     dtype : {"float32", "float64"}. Of weights and scores.
-    warm_start : bool. `fit` starts from the weights of the last `fit`.
+    warm_start : bool. `fit` starts from the weights of the last `fit`; for texts, with its vocabulary.
     checkpoint : path, optional; resume : bool. See `fitting.fit`.
     backend : {"c", "jax"}. See `fitting.fit`.
     comm : mpi4py communicator, optional
-        Train on the rows of all its processes, each of which gives `fit` its own and gets the same model. Only `fit`
-        works together: all other methods are each process's own. Pickles leave it behind.
+        Train on the rows of all its processes, each of which gives `fit` its own and gets the same model. Not for
+        texts. Only `fit` works together: all other methods are each process's own. Pickles leave it behind.
     on_step : callable, optional. Called with each `training.Step`; a true answer stops training.
     verbose : int. Above 0: a progress bar (extra `progress`).
     random_state : int, RandomState or None. Equal numbers give equal models, to the last bit.
@@ -165,7 +166,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
         Parameters
         ----------
-        X : matrix, shape (n, d), finite numbers
+        X : matrix, shape (n, d), finite numbers; or list of n str, for a text network
         y : array-like, shape (n,). Two classes.
         sample_weight : array-like, shape (n,), optional. Non-negative.
         validation : (X, y), optional. Labelled rows to hold out, instead of a share of the training rows.
@@ -176,15 +177,16 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             For unusable data or parameters, before anything is compiled.
         """
         X, y, weight, classes = self._checked(X, y, sample_weight)
-        previous = self.model_.parameters if self.warm_start and hasattr(self, "model_") else None
+        before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         random = compat.check_random_state(self.random_state)
         seed = self.random_state if isinstance(self.random_state, int) else int(random.randint(2**31 - 1))
         seed = seed if self.comm is None else self.comm.bcast(seed)
         weight, held_out = self._split(X, y, weight, validation, seed)
-        # The words of the texts decide a network's shape.
-        functions = None if takes_text(self) else shared_functions(self._shape(self.n_features_in_))
-        require(functions is not None or not self.warm_start, "a text network cannot warm_start", self.network)
-        with functions.lock if functions else nullcontext():
+        vocabulary = vocabulary_for(X, weight, before) if takes_text(self) else None
+        X, held_out = as_ids(X, vocabulary), held_out and (as_ids(held_out[0], vocabulary), held_out[1])
+        shape = self._shape(vocabulary)
+        functions = shared_functions(shape)
+        with functions.lock:
             self.model_ = fit(
                 X,
                 y,
@@ -192,9 +194,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 algorithm=self.algorithm,
                 preset=self.preset,
                 functions=functions,
-                network=None if functions else str(self.network),
-                optimiser=None if functions else self.optimiser,
-                initial=previous,
+                initial=None if before is None else before.parameters,
                 steps=self.steps,
                 batch_size=self._batch_size(self._count(y, weight)),
                 learning_rate=self.learning_rate,
@@ -214,11 +214,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 resume=self.resume,
                 comm=self.comm,
                 progress=bool(self.verbose),
-                backend=None if functions else self.backend,
                 feature_names=self._names(),
             )
-        self.classes_ = classes
-        self._trained = self._shape(len(self.model_.vocabulary) if self.model_.vocabulary else self.n_features_in_)
+        self._keep(classes, shape, vocabulary)
         if self.tune_threshold:
             self.model_.threshold, _ = metrics.best_threshold(self.model_.measure, *self._scored(*held_out))
         X, y, weight = (X, y, weight) if held_out is None else (*held_out, None)
@@ -229,7 +227,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """One pass over the given rows, going on from the weights, duals and optimiser state of the last call.
 
-        The first call fixes the classes and the scaling of the columns; every call needs rows of both classes.
+        The first call fixes the classes, the scaling of the columns and, of texts, the vocabulary: later words are
+        unknown ones. Every call needs rows of both classes.
         The prior is that of all rows given so far. Calibration and rates are measured on the last rows given. What
         belongs to a whole run has no say here: steps, schedule, validation, patience, checkpoints, callbacks.
 
@@ -246,13 +245,15 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             rows are held out.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
-        require(not takes_text(self), "partial_fit takes no texts: their words are not known beforehand", self.network)
         require(not self.tune_threshold, "partial_fit holds no rows out to tune the threshold on: use fit", True)
         first = not hasattr(self, "model_")
         X, y, weight, classes = self._checked(X, y, sample_weight, first, classes if first else self.classes_)
         labels = encode_labels(y, self.pos_label)
-        progress = getattr(self, "_progress", None) or Progress.start(None if first else self.model_, self.random_state)
-        shape = self._shape(self.n_features_in_)
+        before = None if first else self.model_
+        progress = getattr(self, "_progress", None) or Progress.start(before, self.random_state)
+        vocabulary = vocabulary_for(X, weight, before) if takes_text(self) else None
+        X = as_ids(X, vocabulary)
+        shape = self._shape(vocabulary)
         functions = shared_functions(shape)
         with functions.lock:
             self.model_, self._progress = advance(
@@ -273,7 +274,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 prior=self.prior,
                 feature_names=self._names(),
             )
-        self.classes_, self._trained = classes, shape
+        self._keep(classes, shape, vocabulary)
         self._measure_rates(X, y, weight)
         return self
 
@@ -311,7 +312,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _own_rows(self, X, y, sample_weight, reset):
         require(self.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", self.dtype)
-        require(not takes_text(self) or self.dtype == "float32", "a text network needs dtype 'float32'", self.dtype)
+        together = self.comm is not None and takes_text(self)
+        require(not together, "comm needs rows of numbers: each process knows the words of its own texts only", "texts")
         X = check_rows(self, X, self.dtype, reset=reset, min_rows=2)
         y = compat.column_or_1d(y, warn=True)
         compat.check_consistent_length(X, y)
@@ -340,16 +342,22 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             )
         return weight, None
 
-    def _shape(self, n_features: int) -> Shape:
+    def _shape(self, vocabulary: Vocabulary | None) -> Shape:
         require(
             isinstance(self.hidden, Sequence) and not isinstance(self.hidden, str),
             "hidden must be a sequence of widths, such as (64, 64)",
             self.hidden,
         )
         return Shape(
-            self.network, n_features, tuple(self.hidden), self.activation, self.dropout, self.dtype,
-            optimisers.get(self.optimiser), self.backend,
+            self.network, self.n_features_in_ if vocabulary is None else len(vocabulary), tuple(self.hidden),
+            self.activation, self.dropout, self.dtype, optimisers.get(self.optimiser), self.backend,
         )  # fmt: skip
+
+    def _keep(self, classes: np.ndarray, shape: Shape, vocabulary: Vocabulary | None) -> None:
+        """Note what `model_`, trained on token ids where there is a vocabulary, does not know itself."""
+        self.classes_, self._trained = classes, shape
+        if vocabulary is not None:
+            self.model_.extra["vocabulary"] = vocabulary.to_dict()
 
     def _measure_rates(self, X, y, weight) -> None:
         scores, signs = self._scored(X, y)
@@ -371,5 +379,5 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return min(positive_int("batch_size", self.batch_size), max(int(rows), 1))
 
     def _names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
+        names = None if takes_text(self) else getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]

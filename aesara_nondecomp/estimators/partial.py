@@ -12,9 +12,10 @@ import scipy.sparse
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number
 from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.data import Labels, MiniBatches, Standardiser, check_features, check_sample_weight
+from aesara_nondecomp.data import Labels, MiniBatches, Standardiser, check_features, check_sample_weight, check_tokens
 from aesara_nondecomp.estimators.compatibility import check_random_state
 from aesara_nondecomp.model import Model
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.training import train
 
@@ -50,11 +51,11 @@ class Progress(NamedTuple):
         positives, negatives = (float(weight[side].sum()) for side in (labels.signs > 0, labels.signs < 0))
         return self._replace(positives=self.positives + positives, negatives=self.negatives + negatives)
 
-    def problem(self, prior: float | None) -> Problem:
+    def problem(self, prior: float | None, text: bool) -> Problem:
         """What a recipe must know of the rows seen so far."""
         seen = self.positives + self.negatives
         observed = self.positives / seen
-        return Problem(observed if prior is None else positive_number("prior", prior), eps=0.5 / seen)
+        return Problem(observed if prior is None else positive_number("prior", prior), eps=0.5 / seen, text=text)
 
 
 def advance(
@@ -81,14 +82,14 @@ def advance(
     # A generator of its own, as copies of an estimator share the old one.
     progress = progress.with_rows(labels, weight)._replace(rng=copy.deepcopy(progress.rng))
     measure = measures.get(measure)
-    problem, before = progress.problem(prior), progress.model
+    problem, before = progress.problem(prior, functions.network.takes_tokens), progress.model
     recipe = recipe_for(measure, problem, algorithm, preset)
     driver, threshold = _only_driver(recipe), _fixed_threshold(recipe)
     rate = positive_number("learning_rate", recipe.learning_rate if learning_rate is None else learning_rate)
-    X = check_features(X, columns=functions.network.n_columns, dtype=functions.network.dtype)
+    X = _checked_rows(X, functions.network)
     scaling = before.scaling if before else _scaling(X, weight, standardise)
     X = scaling.transform(X) if scaling else X
-    batches = MiniBatches(X, labels.signs, batch_size, progress.rng, sampler, weight)
+    batches = MiniBatches(X, labels.signs, batch_size, progress.rng, sampler, weight, functions.network.dtype)
 
     functions.configure(l2=l2, averaging=recipe.averaging if averaging is None else averaging)
     _take_up(functions, progress)
@@ -109,6 +110,12 @@ def advance(
         feature_names=feature_names,
     )
     return model, progress._replace(model=model, functions=functions.state(), driver=driver.state())
+
+
+def _checked_rows(X: Any, network: Network) -> Any:
+    if network.takes_tokens:
+        return check_tokens(X, network.n_words)
+    return check_features(X, columns=network.n_columns, dtype=network.dtype)
 
 
 def _take_up(functions: TrainFunctions, progress: Progress) -> None:
@@ -137,4 +144,5 @@ def _fixed_threshold(recipe: Recipe) -> float:
 
 
 def _scaling(X: Any, weight: np.ndarray | None, standardise: bool) -> Standardiser | None:
-    return Standardiser.fit(X, sample_weight=weight) if standardise and not scipy.sparse.issparse(X) else None
+    measured = standardise and X.dtype.kind == "f" and not scipy.sparse.issparse(X)
+    return Standardiser.fit(X, sample_weight=weight) if measured else None

@@ -12,6 +12,8 @@ from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.fitting import TEXT_NETWORKS
 from aesara_nondecomp.networks import Network
 
+# What the "mlp" alone reads, with the estimator's defaults: anything else beside a text network was given for nothing.
+MLP_OPTIONS = {"hidden": (64, 64), "activation": "relu", "dropout": 0.0}
 NetworkChoice = Union[str, Callable[[int], Network]]
 
 
@@ -40,7 +42,8 @@ def shared_functions(shape: Shape) -> TrainFunctions:
     Raises
     ------
     ValueError
-        If the network is unknown, or a width, the activation, the dropout or the dtype is out of range.
+        If the network is unknown, or a width, the activation, the dropout or the dtype is out of range; or one of
+        the first three is given for a text network.
     """
     return TrainFunctions(_network(shape), shape.optimiser, shape.backend)
 
@@ -51,9 +54,21 @@ def _network(shape: Shape) -> Network:
         return shape.network(shape.n_features)
     choose("network", shape.network, dict.fromkeys(("mlp", "linear", *TEXT_NETWORKS)))
     if shape.network in TEXT_NETWORKS:
-        return TEXT_NETWORKS[shape.network](shape.n_features)
+        _check_unused(shape)
+        return TEXT_NETWORKS[shape.network](shape.n_features, dtype=shape.dtype)
     if shape.network == "linear":
         return networks.linear(shape.n_features, dtype=shape.dtype)
     return networks.mlp(
         shape.n_features, shape.hidden, activation=shape.activation, dropout=shape.dropout, dtype=shape.dtype
     )
+
+
+def _check_unused(shape: Shape) -> None:
+    values = {name: getattr(shape, name) for name in MLP_OPTIONS}
+    given = [f"{name}={value!r}" for name, value in values.items() if value != MLP_OPTIONS[name]]
+    if given:
+        raise ValueError(
+            f"network={shape.network!r} takes none of {', '.join(MLP_OPTIONS)}, which are of the 'mlp', got "
+            f"{', '.join(given)}. Leave them out; for other widths or dropout give `fit` token ids and a "
+            f"`networks.{shape.network}` of your own."
+        )
