@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import aesara_nondecomp as an
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DirectLoss, StructANN
 from aesara_nondecomp.recipes import Phase, Problem, Recipe, recipe_for
@@ -87,6 +88,10 @@ def _driver_trainings(driver: str) -> dict[str, Training]:
     }
 
 
+def _linear(n_features: int) -> an.Network:
+    return an.mlp(n_features, ())
+
+
 def _released_baseline(recipe: Callable[[str, Problem], Recipe]) -> Training:
     return Training(
         MEASURES,
@@ -106,6 +111,8 @@ TRAININGS: dict[str, Training] = {
     "direct_loss": Training(MEASURES, lambda measure, problem: Recipe((Phase(DirectLoss(measure)),))),
     "struct_ann_scaled": Training(MEASURES, _any("struct_ann")),
     "direct_loss_scaled": Training(MEASURES, _any("direct_loss")),
+    "struct_ann_linear": Training(("f1",), _any("struct_ann"), network=_linear),
+    "amp": Training(("f1",), _any("amp"), rates=SLOW_RATES),
     "cross_entropy": Training(MEASURES, _any("cross_entropy"), per_measure=False),
     "class_weighted": Training(MEASURES, _any("class_weighted"), per_measure=False),
     "baseline_released": _released_baseline(released.baseline),
@@ -148,6 +155,8 @@ METHODS: dict[str, Method] = {
     "direct_loss": Method("direct loss (Song et al.)", "direct_loss"),
     "struct_ann_scaled": Method("STRUCT-ANN, mean of scores", "struct_ann_scaled"),
     "direct_loss_scaled": Method("direct loss, mean of scores, warm start", "direct_loss_scaled"),
+    "struct_ann_linear": Method("STRUCT-ANN, mean of scores, linear", "struct_ann_linear"),
+    "amp": Method("AMP: DAME's rounds on all layers, no pre-training", "amp"),
     "cross_entropy": Method("ANN 0-1: cross-entropy", "cross_entropy"),
     "class_weighted": Method("ANN-p: class-weighted", "class_weighted"),
     "class_weighted_tuned": Method("ANN-p, threshold tuned", "class_weighted", "tuned"),
