@@ -61,7 +61,7 @@ def _head(results: Results) -> str:
     stamps = [lines[0] for run in runs(grid) if (lines := read_lines(results.out, run))]
     commits = ", ".join(dict.fromkeys(stamp.get("commit", "unknown") for stamp in stamps)) or "unknown"
     versions = "; ".join(dict.fromkeys(_versions(stamp) for stamp in stamps))
-    seeds = f"{grid.seeds[0]} to {grid.seeds[-1]}" if len(grid.seeds) > 1 else str(grid.seeds[0])
+    seeds = ", ".join(map(str, grid.seeds))
     return f"""# The paper's experiments, measured
 
 Seeds {seeds}, {grid.steps} steps, runs of commit {commits} ({versions}; {platform.machine()},
