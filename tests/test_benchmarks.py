@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,10 +18,12 @@ pytest.importorskip("joblib")
 pytest.importorskip("threadpoolctl")
 pytest.importorskip("tqdm")
 
+from threadpoolctl import threadpool_limits
+
 from benchmarks.__main__ import main as benchmarks_main
-from benchmarks.paper import claims, claims_other, datasets, report, results, runner
+from benchmarks.paper import claims, claims_twitter, datasets, figures, report, results, runner
 from benchmarks.paper import training as one_run
-from benchmarks.paper.grid import FIGURES, Run, checkpoints, make_grid, run_for, runs
+from benchmarks.paper.grid import FIGURES, Panel, Run, checkpoints, make_grid, run_for, runs
 from benchmarks.paper.methods import METHODS, TRAININGS, serving
 
 ROOT = Path(__file__).parents[1]
@@ -215,12 +216,19 @@ def test_checkpoints_end_with_the_last_step_and_rise():
         assert found[-1] == steps and found == sorted(set(found))
 
 
-def test_a_synthetic_twin_has_the_paper_s_shape_and_share_of_positives_and_one_seed():
+def test_a_synthetic_twin_has_the_paper_s_shape_and_share_of_positives():
     twin = datasets.load("kdd08-twin", None)
     assert len(twin.y_train) + len(twin.y_test) == 102_294 and twin.X_train.shape[1] == 117
     assert int(twin.y_train.sum()) + int(twin.y_test.sum()) == 623
-    again = datasets.load("kdd08-twin", None)
-    assert np.array_equal(twin.X_test, again.X_test) and np.array_equal(twin.y_test, again.y_test)
+
+
+def test_a_synthetic_twin_has_the_same_bits_whatever_the_number_of_threads():
+    twins = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            twins.append(datasets.load("kdd08-twin", None))
+    for name in ("X_train", "y_train", "X_test", "y_test"):
+        assert np.array_equal(getattr(twins[0], name), getattr(twins[1], name))
 
 
 def test_stand_ins_are_named_in_the_remark_and_real_files_come_first(tmp_path):
@@ -230,6 +238,8 @@ def test_stand_ins_are_named_in_the_remark_and_real_files_come_first(tmp_path):
     assert "stand-in" in datasets.remark("kdd08", "kdd04") and "synthetic" in datasets.remark("ppi", "ppi-twin")
     (tmp_path / "kddcup08").mkdir()
     (tmp_path / "kddcup08" / "Features.txt").touch()
+    titles = [figures._title(Panel("min", *names)) for names in (("ppi", "ppi-twin"), ("kdd08", "kdd04"))]
+    assert "synthetic twin" in titles[0] and "stand-in kdd04" in titles[1]
     assert datasets.resolve("kdd08", str(tmp_path)) == "kdd08" and datasets.remark("kdd08", "kdd08") == ""
 
 
@@ -292,6 +302,8 @@ def test_the_report_has_every_section_its_picture_and_the_stand_in_remarks(undis
         assert f"\n## {heading}" in text
     assert "6 runs in the grid, 0 without result, 0 of them failed" in text
     assert "does not hold** | STRUCT-ANN's step over DUPLE's" in text
+    commits = {line["commit"] for lines in lines_of(undisturbed).values() for line in lines}
+    assert f"runs of commit {', '.join(commits)} (" in text
     assert (written.parent / "f1.png").stat().st_size > 5000
     for method in serving(SMALL["methods"], "f1"):
         assert f"| {METHODS[method].title} | " in text or f"| **{METHODS[method].title}" in text
@@ -306,31 +318,61 @@ def test_a_run_of_shifted_prevalences_reports_every_estimator(undisturbed):
     assert line["shift"]["training_prior"]["ae"] == pytest.approx(expected, abs=1e-9)
 
 
-def twitter_summary(denim: float, cross_entropy: float, drift: float) -> list[dict]:
-    """Rows of the text study's summary: the same KLD for both networks."""
+def twitter_study(denim: float, cross_entropy: float, drift: float) -> claims_twitter.Study:
+    """What a text study could measure: the same KLD for both networks, and twice and four times as much before."""
     of = {"DENIM on BAKLD": denim, "cross-entropy": cross_entropy}
-    rows = [
-        {"network": network, "objective": objective, "sets": sets, "reading": "cc", "kld_50": kld, "kld_mean": kld}
-        for network in ("lstm", "attention")
-        for objective, own in of.items()
-        for sets, kld in (("tweets", own), ("drift", drift))
+    pairs = [(network, objective) for network in ("lstm", "attention") for objective in of]
+    summary = [
+        {"network": network, "objective": objective, "sets": sets, "reading": reading, "kld_50": kld, "kld_mean": kld}
+        for network, objective in pairs
+        for sets, kld in (("tweets", of[objective]), ("drift", drift))
+        for reading in ("cc", "tuned")
     ]
-    prior = {"network": "none", "objective": "training prior", "sets": "tweets", "reading": ""}
-    return [*rows, {**prior, "kld_50": 0.004, "kld_mean": 0.004}]
+    prior = {"network": "none", "objective": "training prior", "reading": "", "kld_50": 0.004, "kld_mean": 0.004}
+    runs = [
+        {
+            "network": network,
+            "objective": objective,
+            "curve": [{"step": s, "samples": 9 * s, "kld": of[objective] * 40 / s} for s in (10, 20, 40)],
+        }
+        for network, objective in pairs
+    ]
+    return claims_twitter.Study("tweets", [*summary, *({**prior, "sets": sets} for sets in ("tweets", "drift"))], runs)
+
+
+HOLDS, FAILS = claims.HOLDS, claims.FAILS
 
 
 @pytest.mark.parametrize(
     ("values", "verdicts"),
     [
-        ((1e-6, 1.0, 0.0), ["holds"] * 5),
-        ((0.005, 0.001, 0.5), ["holds", *["does not hold"] * 4]),
-        ((1.0, 0.005, 0.5), ["does not hold", "does not hold", "holds", "does not hold", "does not hold"]),
+        ((1e-6, 1.0, 0.0), [HOLDS] * 5),
+        ((0.005, 0.001, 0.5), [HOLDS, *[FAILS] * 4]),
+        ((1.0, 0.005, 0.5), [FAILS, FAILS, HOLDS, FAILS, FAILS]),
     ],
 )
 def test_the_twitter_verdicts_follow_from_what_the_study_measured(values, verdicts):
-    assert claims_other._twitter_verdicts("tweets", twitter_summary(*values)) == verdicts
+    assert claims_twitter.verdicts(twitter_study(*values)) == verdicts
+
+
+def test_a_text_network_that_is_sooner_by_half_needs_far_fewer_iterations():
+    # Cross-entropy ends at 0.1 with step 40, where the other has been since step 20.
+    claim = claims_twitter._sooner(twitter_study(0.05, 0.1, 0.5))
+    assert claim.verdict == HOLDS
+    assert "lstm 20 (180), - (-), 40 (360)" in claim.measured
+    assert claims_twitter._sooner(twitter_study(0.1, 0.1, 0.5)).verdict == FAILS
+    assert claims_twitter._sooner(twitter_study(0.1, 0.1, 0.5)._replace(runs=[])).verdict == claims.NOT_RUN
+
+
+def test_orders_of_magnitude_and_drift_are_judged_against_denim():
+    study = twitter_study(0.05, 0.1, 0.5)
+    assert claims_twitter._two_orders(study).verdict == claims_twitter._poor_under_drift(study).verdict == FAILS
+    for row in study.summary:
+        if (row["objective"], row["network"]) == ("DENIM on BAKLD", "attention"):
+            row.update(kld_50=0.0005, kld_mean=0.0005)
+    assert claims_twitter._two_orders(study).verdict == claims_twitter._poor_under_drift(study).verdict == HOLDS
 
 
 def test_without_the_text_study_its_claim_is_told_as_not_measured(tmp_path):
-    (claim,) = claims_other._twitter(SimpleNamespace(out=tmp_path))
+    (claim,) = claims_twitter.rows(tmp_path)
     assert claim.verdict == "not measured in this run"

@@ -102,7 +102,11 @@ def _twin(name: str, shape: Twin) -> data.Dataset:
     """
     rng = np.random.default_rng(TWIN_SEED)
     latent = rng.normal(size=(shape.rows, 12)).astype("float32")
-    X = latent @ rng.normal(size=(12, shape.features)).astype("float32") / np.float32(np.sqrt(12))
+    mixing = rng.normal(size=(12, shape.features)).astype("float32") / np.float32(np.sqrt(12))
+    # No product of matrices: its last bits depend on the BLAS, the processor and the number of threads.
+    X = np.zeros((shape.rows, shape.features), "float32")
+    for k, direction in enumerate(mixing):
+        X += latent[:, k, None] * direction
     X += 0.3 * rng.normal(size=X.shape).astype("float32")
     bumps = np.tanh(latent @ rng.normal(size=(12, 24)).astype("float32")) @ rng.normal(size=24)
     score = bumps / bumps.std() + 0.25 * rng.normal(size=shape.rows)

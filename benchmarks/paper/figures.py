@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.paper.datasets import PAPER_TABLE
+from benchmarks.paper.datasets import PAPER_TABLE, TWINS
 from benchmarks.paper.grid import Panel
 from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better
 from benchmarks.paper.results import Results, trivial
@@ -69,7 +69,9 @@ def draw(results: Results, figure: str, path: Path) -> None:
 
 def _title(panel: Panel) -> str:
     title = PAPER_TABLE[panel.dataset].title if panel.dataset in PAPER_TABLE else panel.dataset
-    return title if panel.used == panel.dataset else f"{title}: stand-in {panel.used}"
+    if panel.used == panel.dataset:
+        return title
+    return f"{title}: synthetic twin" if panel.used in TWINS else f"{title}: stand-in {panel.used}"
 
 
 def _draw_panel(plot, results: Results, panel: Panel, axis: str) -> None:

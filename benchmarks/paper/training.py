@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import aesara_nondecomp as an
-from aesara_nondecomp import data, metrics, protocols
+from aesara_nondecomp import data, measures, metrics, protocols
 from aesara_nondecomp.quantification import Quantifier
 from aesara_nondecomp.rates import ClassSums
 from aesara_nondecomp.recipes import Problem, Recipe
@@ -24,6 +24,7 @@ from benchmarks.paper.released import LOG_ODDS_NINE
 VALIDATION_SHARE = 0.2
 SHIFT = {"sample_size": 500, "grid": 11, "repeats": 10, "seed": 0}
 """Test sets of the quantification table: their rows, how many prevalences from 0 to 1, and sets for each."""
+CATALOGUE = measures.defaults()
 DIGITS = 10  # significant ones, of the numbers in a line
 
 
@@ -153,7 +154,11 @@ class _Reader:
 def _shift(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str, dict[str, float]]:
     """Mean errors of each estimator of the prevalence over test sets of shifted prevalences."""
     quantifier = Quantifier.fit(held_scores, part.held_signs)
-    estimators = protocols.estimators(quantifier, part.problem.prior)
+    threshold, _ = metrics.best_threshold("kld", held_scores, part.held_signs)
+    estimators = {
+        **protocols.estimators(quantifier, part.problem.prior),
+        "tuned": lambda sample: float(np.mean(sample > threshold)),
+    }
     return protocols.prevalence_shift(scores, part.train.signs_test, estimators, **SHIFT).errors()
 
 
@@ -190,7 +195,7 @@ def evaluation(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict
     for rows, s, signs in (("validation", held_scores, part.held_signs), ("test", scores, part.train.signs_test)):
         tables = {rule: metrics.table_at_threshold(s, signs, at) for rule, at in fixed.items()}
         values[rows] = {
-            rule: metrics.report(table, None if rule == "zero" else MEASURES) for rule, table in tables.items()
+            rule: metrics.report(table, CATALOGUE if rule == "zero" else MEASURES) for rule, table in tables.items()
         }
         values[rows]["tuned"] = {
             measure: metrics.score(measure, metrics.table_at_threshold(s, signs, at))
