@@ -17,7 +17,7 @@ _SYMBOLIC = {"_aesara", "ops", "networks", "optimisers"}
 _CORE = _HOST | _SYMBOLIC | {"compiling", "compiled"}
 _ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
     "checkpoints", "parallel", "devices", "preparing", "progress", "fitting", "history", "onnx_export",
-    "quantification", "intervals", "multiclass", "tabular",
+    "quantification", "intervals", "multiclass", "tabular", "voting",
 }  # fmt: skip
 
 # What each module, or subpackage as a whole, may import from this package. Itself goes without saying, and so
@@ -51,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "validation": {"measures", "metrics", "compiled"},
     "persistence": {"measures"},
     "model": _CORE | {"training", "validation", "persistence"},
+    "voting": {"measures", "metrics", "data", "model"},
     "runs": _CORE | {"recipes", "training"},
     "checkpoints": _HOST | {"parallel", "training", "validation", "persistence", "runs"},
     "preparing": {"data", "networks", "parallel", "runs"},
