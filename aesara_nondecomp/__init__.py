@@ -21,6 +21,7 @@ _HOMES = {
     "Network": "networks",
     "Recipe": "recipes",
     "TrainFunctions": "compiled",
+    "Vote": "voting",
     "fit": "fitting",
     "linear": "networks",
     "load_model": "model",
@@ -33,7 +34,7 @@ _HOMES = {
 _MODULES = (
     "compiled", "data", "drivers", "estimators", "fitting", "history", "intervals", "measures", "metrics", "model",
     "multiclass", "networks", "onnx_export", "ops", "optimisers", "protocols", "quantification", "rates", "recipes",
-    "schedules", "symbolic", "tabular", "training",
+    "schedules", "symbolic", "tabular", "training", "voting",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

@@ -7,14 +7,15 @@ import pytest
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import Batch
-from aesara_nondecomp.drivers import DAME
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.drivers import DAME, RewardWeights
+from aesara_nondecomp.rates import ClassSums, class_sums
 from benchmarks.improvements import protocol, report
+from benchmarks.improvements.ascents import functions_for
 from benchmarks.improvements.choice import ScoredTest, choose
 from benchmarks.improvements.held_out import HeldOutDuals
-from benchmarks.improvements.methods import Method, methods
+from benchmarks.improvements.methods import FIXED, Method, methods
 from benchmarks.improvements.protocol import Cell, Rows, Run, applicable, cells
-from benchmarks.improvements.variants import MEASURES, VARIANTS
+from benchmarks.improvements.variants import MEASURES, VARIANTS, Variant
 
 SIGNS = np.array([1, 1, 1, -1, -1, -1, -1, -1])
 HELD = Rows(np.zeros((8, 1), "float32"), SIGNS)
@@ -52,6 +53,17 @@ def test_a_score_at_the_prior_is_cut_at_its_log_odds():
     assert member.threshold == pytest.approx(np.log(3 / 5))
 
 
+@pytest.mark.parametrize(
+    ("variant", "own"), [("ce", np.log(3 / 5)), ("ce b20", np.log(1 / 4)), ("wce", 0.0), ("min natural", 0.0)]
+)
+def test_halfway_lies_between_the_tuned_cut_and_the_one_that_the_loss_aims_at(variant, own):
+    tuned, halfway = (
+        choose(cell(), [run(variant, SHIFTED)], "min", Method("", (variant,), (cut,)))[0].threshold
+        for cut in ("tuned", "halfway")
+    )
+    assert halfway == pytest.approx((tuned + own) / 2)
+
+
 def test_members_vote_with_soft_labels_around_their_own_thresholds():
     test = ScoredTest(cell(test=Rows(np.zeros((2, 1)), np.array([1, -1]))), folder="")
     names = ("ce", "wce", "ce b20")
@@ -72,13 +84,56 @@ def test_twenty_percent_batches_are_left_out_where_positives_are_not_rarer():
 
 def test_every_method_names_variants_and_the_direct_side_trains_no_more_than_the_other():
     for measure in MEASURES:
-        rows = methods(measure, development=True)
-        assert {name for method in rows for name in method.variants} <= VARIANTS.keys()
-        assert len({method.name for method in rows}) == len(rows)
+        assert FIXED[measure] in {method.name for method in methods(measure)}
+        for rows in (methods(measure, development=True), methods(measure, wide=True)):
+            assert {name for method in rows for name in method.variants} <= VARIANTS.keys()
+            assert len({method.name for method in rows}) == len(rows)
         trained = {name.startswith("direct"): set() for name in ("direct", "CE")}
         for method in methods(measure):
             trained[method.name.startswith("direct")] |= set(method.variants)
         assert len(trained[True]) <= len(trained[False])
+
+
+def test_wide_rows_have_the_same_names_and_twice_the_width():
+    for narrow, wide in zip(methods("f1"), methods("f1", wide=True)):
+        assert narrow._replace(variants=()) == wide._replace(variants=())
+        for name, wider in zip(narrow.variants, wide.variants):
+            assert VARIANTS[wider] == VARIANTS[name]._replace(name=wider, hidden=(128, 128))
+
+
+def test_a_margin_moves_the_positives_scores_that_training_sees():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)).astype("float32"), np.where(np.arange(40) % 4, -1, 1).astype("float32")
+    small = Variant("small", lambda problem: None, hidden=(4,))
+    plain, moved = (functions_for(small._replace(margin=margin), 3) for margin in (0.0, 2.0))
+    for functions in (plain, moved):
+        functions.initialise(1)
+        functions.steer(RewardWeights(0, 0, 1, 1), 0.1)
+    scores = plain.scores(X)
+    np.testing.assert_array_equal(moved.scores(X), scores)
+    sums, _ = moved.ascend(X, y)
+    np.testing.assert_allclose(sums, class_sums(scores - 2.0 * (y > 0), y), rtol=1e-5)
+
+
+def test_a_sharpness_aware_step_follows_the_gradient_at_the_worst_point_of_the_ball():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)).astype("float32"), np.where(np.arange(40) % 4, -1, 1).astype("float32")
+    functions = functions_for(Variant("small", lambda problem: None, hidden=(4,), radius=0.05), 3)
+    functions.initialise(1)
+    functions.steer(RewardWeights(0, 0, 1, 1), 0.1)
+    start, (sums, uphill) = functions.parameters(), functions.gradients(X, y)
+    length = np.sqrt(sum((g**2).sum() for g in uphill))
+    with functions.using([p - 0.05 * g / length for p, g in zip(start, uphill)]):
+        worse, there = functions.gradients(X, y)
+    assert worse.logistic_pos + worse.logistic_neg < sums.logistic_pos + sums.logistic_neg
+    functions.restart()
+    functions.apply(there)
+    expected = functions.parameters()
+    functions.load(start)
+    functions.restart()
+    assert functions.ascend(X, y)[0] == sums
+    for mine, theirs in zip(functions.parameters(), expected):
+        np.testing.assert_allclose(mine, theirs, atol=1e-5)
 
 
 def test_development_takes_its_test_part_from_the_training_rows():

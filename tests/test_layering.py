@@ -18,7 +18,7 @@ _CORE = _HOST | _SYMBOLIC | {"compiling", "compiled"}
 _ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
     "checkpoints", "parallel", "devices", "preparing", "arguments", "progress", "supervision", "fitting", "history",
     "onnx_export",
-    "quantification", "intervals", "multiclass", "tabular",
+    "quantification", "intervals", "multiclass", "tabular", "voting",
 }  # fmt: skip
 
 # What each module, or subpackage as a whole, may import from this package. Itself goes without saying, and so
@@ -52,6 +52,7 @@ ALLOWED: dict[str, set[str]] = {
     "validation": {"measures", "metrics", "compiled"},
     "persistence": {"measures"},
     "model": _CORE | {"training", "validation", "persistence"},
+    "voting": {"measures", "metrics", "data", "model"},
     "runs": _CORE | {"recipes", "training"},
     "checkpoints": _HOST | {"parallel", "training", "validation", "persistence", "runs"},
     "preparing": {"data", "networks", "parallel", "runs"},

@@ -12,6 +12,7 @@ from aesara_nondecomp import metrics
 from benchmarks.improvements.methods import Method
 from benchmarks.improvements.protocol import Cell, Run, problem_of, refit, score
 from benchmarks.improvements.variants import VARIANTS
+from benchmarks.rivals import hist_gradient_boosting
 
 
 class Member(NamedTuple):
@@ -33,30 +34,44 @@ def choose(cell: Cell, runs: Sequence[Run], measure: str, method: Method) -> lis
 def _members(cell: Cell, run: Run, measure: str, cuts: Sequence[str]) -> Iterator[Member]:
     for checkpoint, scores in enumerate(run.held_scores):
         for cut in cuts:
-            threshold = CUTS[cut](cell, measure, scores)
+            threshold = CUTS[cut](cell, measure, VARIANTS[run.variant].centre, scores)
             yield Member(run, checkpoint, threshold, value(measure, scores - threshold, cell.held.signs))
 
 
-def _tuned(cell: Cell, measure: str, scores: np.ndarray) -> float:
+def _tuned(cell: Cell, measure: str, centre: str, scores: np.ndarray) -> float:
     threshold, _ = metrics.best_threshold(measure, scores, cell.held.signs)
     return min(max(threshold, -1e6), 1e6)  # "all of one class" must stay a number that can be averaged
 
 
-def _prior(cell: Cell, measure: str, scores: np.ndarray) -> float:
+def _log_odds_of_prior(cell: Cell) -> float:
     prior = problem_of(cell.train).prior
     return math.log(prior / (1 - prior))
 
 
-CUTS: dict[str, Callable[[Cell, str, np.ndarray], float]] = {
-    "zero": lambda cell, measure, scores: 0.0,
-    "prior": _prior,
+def _halfway(cell: Cell, measure: str, centre: str, scores: np.ndarray) -> float:
+    """Between the tuned cut and the one that the training loss aims at: a hedge against few validation positives."""
+    own = {"zero": 0.0, "prior": _log_odds_of_prior(cell), "b20": math.log(0.2 / 0.8)}[centre]
+    return (own + _tuned(cell, measure, centre, scores)) / 2
+
+
+CUTS: dict[str, Callable[[Cell, str, str, np.ndarray], float]] = {
+    "zero": lambda cell, measure, centre, scores: 0.0,
+    "prior": lambda cell, measure, centre, scores: _log_odds_of_prior(cell),
     "tuned": _tuned,
+    "halfway": _halfway,
 }
 
 
 def value(measure: str, scores: np.ndarray, signs: np.ndarray) -> float:
     """Count value of the labels "score > 0"."""
     return metrics.score(measure, metrics.table_at_threshold(scores, signs))
+
+
+def tree_values(cell: Cell, measures: Sequence[str]) -> dict[str, float]:
+    """Test values of boosted trees, trained on the same rows and cut at the best threshold of the validation part."""
+    scorer = hist_gradient_boosting(cell.train.X, cell.train.signs, seed=cell.seed)
+    held, test = scorer(cell.held.X), scorer(cell.test.X)
+    return {m: value(m, test - _tuned(cell, m, "zero", held), cell.test.signs) for m in measures}
 
 
 class ScoredTest:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from benchmarks.improvements.choice import ScoredTest, choose
-from benchmarks.improvements.methods import methods
+from benchmarks.improvements.choice import ScoredTest, choose, tree_values
+from benchmarks.improvements.methods import Method, methods
 from benchmarks.improvements.protocol import Cell, cells, load_runs, train_all
-from benchmarks.improvements.report import tables
+from benchmarks.improvements.report import TREES, tables
 from benchmarks.improvements.variants import MEASURES
 
 DATASETS = ("letter", "a9a", "ijcnn1", "codrna", "kdd04", "covtype")
@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--development", action="store_true", help="a fifth of the training rows stands for the test part"
     )
+    parser.add_argument("--wide", action="store_true", help="networks of 128-128 instead of 64-64, for all")
+    parser.add_argument("--trees", action="store_true", help="also boosted trees with a tuned threshold (scikit-learn)")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -39,7 +41,7 @@ def main(options: argparse.Namespace) -> int:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     folder = os.path.join(options.out, "development" if options.development else "runs")
     for cell in _cells(options):
-        train_all(cell, _variants(options.measures, options.development), folder)
+        train_all(cell, _variants(options), folder)
         print(f"trained {cell.dataset} seed {cell.seed}", flush=True)
     lines = [line for cell in _cells(options) for line in _results(cell, options, folder)]
     with open(os.path.join(options.out, "results.jsonl"), "w", encoding="utf-8") as file:
@@ -57,24 +59,28 @@ def _cells(options: argparse.Namespace) -> Iterator[Cell]:
         yield from cells(dataset, seeds, options.data_dir, options.development)
 
 
-def _variants(measures: Sequence[str], development: bool) -> list[str]:
+def _methods(measure: str, options: argparse.Namespace) -> list[Method]:
+    return methods(measure, options.development, options.wide)
+
+
+def _variants(options: argparse.Namespace) -> list[str]:
     """Names of all that the methods need, once each."""
-    rows = [method for measure in measures for method in methods(measure, development)]
+    rows = [method for measure in options.measures for method in _methods(measure, options)]
     return list(dict.fromkeys(name for method in rows for name in method.variants))
 
 
 def _results(cell: Cell, options: argparse.Namespace, folder: str) -> Iterator[dict]:
     """One line per measure and method: what was chosen, its validation value, its test value."""
-    runs = load_runs(cell, _variants(options.measures, options.development), folder)
+    runs = load_runs(cell, _variants(options), folder)
     test = ScoredTest(cell, folder)
+    trees = tree_values(cell, options.measures) if options.trees else {}
     for measure in options.measures:
-        for method in methods(measure, options.development):
+        about = {"dataset": cell.dataset, "seed": cell.seed, "measure": measure}
+        for method in _methods(measure, options):
             chosen = choose(cell, runs, measure, method)
             if chosen:
                 yield {
-                    "dataset": cell.dataset,
-                    "seed": cell.seed,
-                    "measure": measure,
+                    **about,
                     "method": method.name,
                     "value": test.value(measure, chosen, method.refit),
                     "held_value": chosen[0].held_value,
@@ -82,3 +88,5 @@ def _results(cell: Cell, options: argparse.Namespace, folder: str) -> Iterator[d
                         [m.run.variant, m.run.rate, int(m.run.steps[m.checkpoint]), m.threshold] for m in chosen
                     ],
                 }
+        if trees:
+            yield {**about, "method": TREES, "value": trees[measure]}

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 CE_FAMILY = ("ce", "wce", "ce b20", "wce balanced")
-TUNED = ("tuned",)
+TUNED, HALFWAY = ("tuned",), ("halfway",)
+
+FIXED = {
+    "f1": "direct, vote of 3, at 0, refit",
+    "min": "direct, both drivers, vote of 5, tuned",
+    "qmean": "direct, both drivers, vote of 3, halfway",
+}
+"""The method of each measure by which the fresh seeds are judged; fixed on development seeds before any was scored."""
 
 
 class Method(NamedTuple):
@@ -14,23 +21,26 @@ class Method(NamedTuple):
     name: str
     variants: tuple[str, ...]
     cuts: tuple[str, ...] = ("zero",)
-    """Of "zero" (no threshold step), "prior" (the log-odds of the prior) and "tuned" (best on validation)."""
+    """Of "zero" (no threshold step), "prior" (the log-odds of the prior), "tuned" (best on validation) and "halfway"
+    (between the best on validation and where the training loss puts its own cut)."""
     members: int = 1
     """How many of the best runs vote, by the mean of their soft labels."""
     refit: bool = False
     """Train the chosen ones again with the validation rows added, and keep their thresholds."""
 
 
-def methods(measure: str, development: bool = False) -> list[Method]:
+def methods(measure: str, development: bool = False, wide: bool = False) -> list[Method]:
     """All rows of a measure's table: the cross-entropy family first, then direct training.
 
     In development also the ideas that did not make it. Refits for min and Q-mean are among them: they did nothing
-    for the direct drivers there.
+    for the direct drivers there. With `wide` every network has layers of 128 instead of 64.
     """
     rows = [*_cross_entropy(measure), *_direct(measure)]
     if development or measure == "f1":
         rows += _refits(measure)
-    if development:
+    if wide:
+        rows = [row._replace(variants=tuple(f"{name} wide" for name in row.variants)) for row in rows]
+    elif development:
         rows += _ideas(measure)
     return rows
 
@@ -39,6 +49,12 @@ def direct_family(measure: str) -> tuple[str, ...]:
     """Names of the direct variants that the final comparison trains: no more than the other family has."""
     samplers = ("natural", "b20", "balanced") if measure == "f1" else ("natural", "b20")
     return tuple(f"{measure} {sampler}" for sampler in samplers)
+
+
+def both_drivers(measure: str) -> tuple[str, ...]:
+    """The variants trained for min and those trained for Q-mean: either may serve the other measure."""
+    other = {"min": "qmean", "qmean": "min"}[measure]
+    return (*direct_family(measure), *direct_family(other))
 
 
 def _cross_entropy(measure: str) -> list[Method]:
@@ -55,11 +71,14 @@ def _cross_entropy(measure: str) -> list[Method]:
         Method("CE family by validation, tuned", CE_FAMILY, TUNED),
         Method("CE family by validation, any cut", CE_FAMILY, ("zero", "prior", "tuned")),
         Method("CE family, vote of 3, tuned", CE_FAMILY, TUNED, 3),
+        Method("CE family, vote of 5, tuned", CE_FAMILY, TUNED, 5),
+        *([] if measure == "f1" else [Method("CE family, vote of 3, halfway", CE_FAMILY, HALFWAY, 3)]),
     ]
 
 
 def _direct(measure: str) -> list[Method]:
     family = direct_family(measure)
+    pooled = [] if measure == "f1" else _pooled(measure)
     return [
         Method("direct, natural, at 0", family[:1]),
         Method("direct, natural, tuned", family[:1], TUNED),
@@ -68,6 +87,18 @@ def _direct(measure: str) -> list[Method]:
         Method("direct, sampler by validation, tuned", family, TUNED),
         Method("direct, vote of 3, at 0", family, members=3),
         Method("direct, vote of 3, tuned", family, TUNED, 3),
+        Method("direct, vote of 5, tuned", family, TUNED, 5),
+        *pooled,
+    ]
+
+
+def _pooled(measure: str) -> list[Method]:
+    pool = both_drivers(measure)
+    return [
+        Method("direct, both drivers, vote of 3, at 0", pool, members=3),
+        Method("direct, both drivers, vote of 3, halfway", pool, HALFWAY, 3),
+        Method("direct, both drivers, vote of 3, tuned", pool, TUNED, 3),
+        Method("direct, both drivers, vote of 5, tuned", pool, TUNED, 5),
     ]
 
 
@@ -93,11 +124,19 @@ def _ideas(measure: str) -> list[Method]:
     if measure == "f1":
         rows += [
             Method("direct, 20 % batches, duals from held-out rows", ("f1 b20 held-out duals",)),
-            Method("direct, cosine rate", ("f1 cosine",)),
-            Method("direct, L2 1e-4", ("f1 l2",)),
-            Method("direct, 128-128", ("f1 wide",)),
-            Method("CE, cosine rate, tuned", ("ce cosine",), TUNED),
-            Method("CE, L2 1e-4, tuned", ("ce l2",), TUNED),
+            Method("direct, 128-128", ("f1 natural wide",)),
             Method("CE, 128-128, tuned", ("ce wide",), TUNED),
         ]
+        for name, idea in (
+            ("cosine rate", "cosine"),
+            ("L2 1e-4", "l2"),
+            ("margin of 2", "margin"),
+            ("sharpness-aware steps", "sharpness"),
+        ):
+            rows += [
+                Method(f"direct, {name}", (f"f1 {idea}",)),
+                Method(f"direct, 20 % batches, {name}", (f"f1 b20 {idea}",)),
+                Method(f"CE, {name}, tuned", (f"ce {idea}",), TUNED),
+                Method(f"CE on 20 % batches, {name}, tuned", (f"ce b20 {idea}",), TUNED),
+            ]
     return rows

@@ -16,7 +16,8 @@ import aesara_nondecomp as an
 from aesara_nondecomp import data
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.recipes import Problem, Recipe
-from benchmarks.experiment import BATCH_SIZE, HIDDEN, prepare
+from benchmarks.experiment import BATCH_SIZE, prepare
+from benchmarks.improvements.ascents import functions_for
 from benchmarks.improvements.held_out import HeldOutDuals
 from benchmarks.improvements.variants import CHECKPOINTS, RATES, VARIANTS, Variant
 
@@ -32,20 +33,21 @@ class Rows(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A data set cut for one seed, and the compiled functions of each network width."""
+    """A data set cut for one seed, and the compiled functions of each kind of network and step."""
 
     dataset: str
     seed: int
     train: Rows
     held: Rows
     test: Rows
-    networks: dict[tuple[int, ...], an.TrainFunctions]
+    compiled: dict[tuple, an.TrainFunctions]
 
-    def functions(self, hidden: tuple[int, ...]) -> an.TrainFunctions:
-        """Compiled functions of a network of these widths, made once per data set."""
-        if hidden not in self.networks:
-            self.networks[hidden] = an.TrainFunctions(an.mlp(self.train.X.shape[1], hidden))
-        return self.networks[hidden]
+    def functions(self, variant: Variant) -> an.TrainFunctions:
+        """Compiled functions that the variant needs, made once per data set."""
+        key = (variant.hidden, variant.margin, variant.radius)
+        if key not in self.compiled:
+            self.compiled[key] = functions_for(variant, self.train.X.shape[1])
+        return self.compiled[key]
 
 
 def problem_of(rows: Rows) -> Problem:
@@ -69,14 +71,14 @@ def cells(dataset: str, seeds: Sequence[int], data_dir: str | None, development:
     """The data set, cut into training, validation (20 %) and test rows for each seed."""
     prepared = prepare(dataset, data_dir)
     everything, groups = Rows(prepared.X, prepared.signs), prepared.groups
-    networks: dict[tuple[int, ...], an.TrainFunctions] = {HIDDEN: prepared.functions}
+    compiled: dict[tuple, an.TrainFunctions] = {}
     for seed in seeds:
         if development:
             kept, test, kept_groups = _cut(everything, groups, seed + DEVELOPMENT_CUT)
         else:
             kept, test, kept_groups = everything, Rows(prepared.X_test, prepared.signs_test), groups
         train, held, _ = _cut(kept, kept_groups, seed)
-        yield Cell(dataset, seed, train, held, test, networks)
+        yield Cell(dataset, seed, train, held, test, compiled)
 
 
 def _cut(rows: Rows, groups, seed: int) -> tuple[Rows, Rows, np.ndarray | None]:
@@ -131,7 +133,7 @@ def _readings(
     cell: Cell, variant: Variant, rate: float, rows: Rows, checkpoints: Sequence[int]
 ) -> list[tuple[int, np.ndarray]]:
     """Averaged weights at the checkpoints of one training run, which ends at the last of them."""
-    functions, readings = cell.functions(variant.hidden), []
+    functions, readings = cell.functions(variant), []
     initial, before = None, 0
     for number, stage in enumerate(variant.stages):
         steps = min(stage.steps, checkpoints[-1] - before)
@@ -167,14 +169,14 @@ def _recipe(cell: Cell, variant: Variant, rows: Rows, rate: float) -> Recipe:
         return recipe
     size = min(HELD_OUT_ROWS, len(cell.held.signs))
     batches = MiniBatches(cell.held.X, cell.held.signs, size, cell.seed, "balanced")
-    functions = cell.functions(variant.hidden)
+    functions = cell.functions(variant)
     phases = (p._replace(driver=HeldOutDuals(p.driver, functions, batches)) for p in recipe.phases)
     return recipe._replace(phases=tuple(phases))
 
 
 def score(cell: Cell, variant: Variant, weights: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Scores of rows by stored weights."""
-    functions = cell.functions(variant.hidden)
+    functions = cell.functions(variant)
     with functions.using(_shaped(weights, functions.parameters())):
         return functions.scores(X)
 

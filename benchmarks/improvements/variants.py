@@ -20,20 +20,30 @@ class Stage(NamedTuple):
     steps: int
 
 
+NATURAL = (Stage("natural", CHECKPOINTS[-1]),)
+
+
 class Variant(NamedTuple):
     """One way to train, run at each of the learning rates."""
 
     name: str
     build: Callable[[Problem], Recipe]
-    stages: tuple[Stage, ...] = (Stage("natural", 2000),)
+    stages: tuple[Stage, ...] = NATURAL
     hidden: tuple[int, ...] = (64, 64)
     l2: float = 0.0
     schedule: str = "constant"
+    margin: float = 0.0
+    """By how much the score of a positive must exceed a negative's for the same reward."""
+    radius: float = 0.0
+    """Of sharpness-aware steps; 0 for plain ones."""
     held_out_duals: bool = False
     """Steer the duals by the validation rows instead of the training batches."""
+    centre: str = "zero"
+    """The cut that the training loss aims at: 0, or with plain cross-entropy for balanced classes "prior" or "b20"."""
 
 
 SAMPLERS: dict[str, str | float] = {"natural": "natural", "b20": 0.2, "balanced": "balanced"}
+WIDE = (128, 128)
 B20_THEN_NATURAL = (Stage(0.2, 1000), Stage("natural", 1000))
 
 
@@ -56,13 +66,15 @@ def _direct(measure: str) -> Callable[[Problem], Recipe]:
 def _catalogue() -> dict[str, Variant]:
     # Plain cross-entropy on batches with a share s of positives weighs the class means by s and 1 - s.
     rows = [
-        Variant("ce", _cross_entropy),
+        Variant("ce", _cross_entropy, centre="prior"),
         Variant("wce", _weighted(0.5)),
-        Variant("ce b20", _weighted(0.2), _always("b20")),
+        Variant("ce b20", _weighted(0.2), _always("b20"), centre="b20"),
         Variant("wce balanced", _weighted(0.5), _always("balanced")),
         Variant("ce b20 then natural", _cross_entropy, B20_THEN_NATURAL),
         *_options("ce", _cross_entropy),
         *_options("f1", _direct("f1")),
+        *_options("ce b20", _cross_entropy, _always("b20")),
+        *_options("f1 b20", _direct("f1"), _always("b20")),
         Variant("f1 b20 held-out duals", _direct("f1"), _always("b20"), held_out_duals=True),
     ]
     for measure in MEASURES:
@@ -72,15 +84,18 @@ def _catalogue() -> dict[str, Variant]:
             Variant(f"{measure} b20 then natural", build, B20_THEN_NATURAL),
             Variant(f"{measure} held-out duals", build, held_out_duals=True),
         ]
-    return {row.name: row for row in rows}
+    narrow = {row.name: row for row in rows}
+    wide = (row._replace(name=f"{row.name} wide", hidden=WIDE) for row in rows)
+    return {**narrow, **{row.name: row for row in wide}}
 
 
-def _options(name: str, build: Callable[[Problem], Recipe]) -> list[Variant]:
+def _options(name: str, build: Callable[[Problem], Recipe], stages: tuple[Stage, ...] = NATURAL) -> list[Variant]:
     """Ideas that change neither loss nor sampler, offered to both sides."""
     return [
-        Variant(f"{name} wide", build, hidden=(128, 128)),
-        Variant(f"{name} l2", build, l2=1e-4),
-        Variant(f"{name} cosine", build, schedule="cosine"),
+        Variant(f"{name} l2", build, stages, l2=1e-4),
+        Variant(f"{name} cosine", build, stages, schedule="cosine"),
+        Variant(f"{name} margin", build, stages, margin=2.0),
+        Variant(f"{name} sharpness", build, stages, radius=0.05),
     ]
 
 
