@@ -48,15 +48,16 @@ def test_the_report_counts_the_seeds_on_which_denim_does_better():
     klds = {twitter_report.DENIM: (1.0, 2.0), twitter_report.FOR_TABLES: (1.5, 1.5)}
     klds.update({twitter_report.CROSS_ENTROPY: (3.0, 3.0), twitter_report.CLASS_WEIGHTED: (0.5, 0.5)})
     rows = [
-        {"network": network, "objective": name, "reading": "cc", "sets": "drift", "seed": seed, "kld_mean": kld}
+        {"network": network, "objective": name, "reading": reading, "sets": "drift", "seed": seed, "kld_mean": kld}
         for network in twitter.NETWORKS
+        for reading in ("cc", "acc", "sld")
         for name, of_seeds in klds.items()
         for seed, kld in enumerate(of_seeds)
     ]
     lines = twitter_report._duels(rows).split("\n")
-    assert "| attention | DENIM on BAKLD | 1.5000 | 1.0000 2.0000 |  |" in lines
+    assert "| attention | DENIM on BAKLD | 1.5000 | 1.0000 2.0000 |  | 1.5000 | 1.5000 |" in lines
     for name, wins in zip(klds, ("", "1 of 2", "2 of 2", "0 of 2")):
-        assert sum(line.startswith(f"| lstm | {name} |") and line.endswith(f"| {wins} |") for line in lines) == 1
+        assert sum(line.startswith(f"| lstm | {name} |") and f"| {wins} | " in line for line in lines) == 1
 
 
 def test_the_halfway_anchor_has_half_the_log_odds_of_the_prior():
