@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.data import read, read_csv, read_csv_columns, read_libsvm, read_npz
-from aesara_nondecomp.data.loaders import as_numbers
+from aesara_nondecomp.data.files import as_numbers
 
 LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
 LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)

@@ -10,7 +10,8 @@ import numpy as np
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
-from aesara_nondecomp.data.loaders import as_numbers, file_format
+from aesara_nondecomp.data.files import as_numbers
+from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.model import Model
 from aesara_nondecomp.tabular import Columns, Preparation, is_gap
 

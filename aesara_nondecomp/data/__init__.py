@@ -1,14 +1,16 @@
 """Labels, splits, mini-batches, file readers and data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `batches`, `loaders`,
-`datasets`.
+Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `batches`, `files`,
+`csv_files`, `loaders`, `datasets`.
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
+from aesara_nondecomp.data.csv_files import read_csv, read_csv_columns
 from aesara_nondecomp.data.datasets import Dataset, load
+from aesara_nondecomp.data.files import Table
 from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.labels import Labels, check_features, check_lengths, decode, encode_as, encode_labels
-from aesara_nondecomp.data.loaders import Table, read, read_csv, read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.ppi import read_ppi
 from aesara_nondecomp.data.rows import DistantRows, LazyRows, feature_rows, scale_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser

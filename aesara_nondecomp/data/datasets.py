@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import choose
+from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.data.kddcup08 import read_kddcup08
-from aesara_nondecomp.data.loaders import PathLike
 from aesara_nondecomp.data.ppi import column_means, fill_missing, read_ppi
 from aesara_nondecomp.data.splits import stratified_split
 

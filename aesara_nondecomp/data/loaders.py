@@ -1,44 +1,23 @@
-"""Read features and labels from LIBSVM text, .npz and .csv files."""
+"""Read features and labels from a file by its suffix; the readers of LIBSVM text and .npz files."""
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import lzma
-import os
 import zipfile
-import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Union
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp._checks import suggestion
+from aesara_nondecomp.data.csv_files import read_csv
+from aesara_nondecomp.data.files import PathLike, Table, existing_file, text_lines, whole_numbers
 
-PathLike = Union[str, "os.PathLike[str]"]
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
-
-
-class Table(NamedTuple):
-    """What a file held.
-
-    Attributes
-    ----------
-    X : array or CSR matrix, shape (n, d)
-    y : array, shape (n,)
-        Labels in the file's own coding.
-    feature_names : tuple of str, or None
-    """
-
-    X: Any
-    y: np.ndarray
-    feature_names: tuple[str, ...] | None
 
 
 def read(
@@ -132,7 +111,7 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
         If there is no such file.
     """
     labels, values, columns, row_ends = array("d"), array("f"), array("i"), array("q", [0])
-    with _text_lines(path) as lines:
+    with text_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 _add_libsvm_row(line.partition("#")[0].split(), labels, values, columns)
@@ -143,7 +122,7 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
     width = _libsvm_width(path, np.asarray(columns), n_features)
     X = scipy.sparse.csr_matrix((np.asarray(values), np.asarray(columns), np.asarray(row_ends)),
                                 shape=(len(labels), width))
-    return Table(X.toarray() if dense else X, _whole_numbers(np.asarray(labels)), None)
+    return Table(X.toarray() if dense else X, whole_numbers(np.asarray(labels)), None)
 
 
 def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> Table:
@@ -173,106 +152,6 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
         y = np.empty(0) if labels is None else _member(archive, labels, path)
         names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
     return Table(X, y, None if names is None else _strings(names))
-
-
-def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
-    """Read a table of numbers with a header row.
-
-    Parameters
-    ----------
-    path : path
-        Plain text or .gz, .bz2, .xz.
-    target : str
-        Name of the label column, of numbers or text; every other column is a feature.
-    delimiter : str
-        One character.
-
-    Returns
-    -------
-    Table
-        `X` in float32; `y` as integers or float64 if all labels are finite numbers, else strings.
-
-    Raises
-    ------
-    ValueError
-        If `delimiter` is longer, the file is empty or no text, `target` is not in the header, a
-        name occurs twice, there are no rows or features, a row has too many or too few cells, or
-        a feature is not a number (naming line and column).
-    FileNotFoundError
-        If there is no such file.
-    """
-    with _text_lines(path) as lines:
-        rows = _csv_rows(path, lines, delimiter)
-        header = [name.strip() for name in next(rows, [])]
-        where = _target_position(path, header, target)
-        names = tuple(header[:where] + header[where + 1 :])
-        values, labels = array("f"), []
-        for row in rows:
-            if row:
-                _check_cells(f"{path}, line {rows.line_num}", row, header)
-                labels.append(row.pop(where).strip())
-                values.extend(_csv_numbers(f"{path}, line {rows.line_num}", row, names))
-    if not labels:
-        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
-    return Table(np.asarray(values).reshape(len(labels), len(names)), as_numbers(labels), names)
-
-
-def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str]]:
-    """Read a table with a header row as text, column by column: numbers, categories and gaps as they stand.
-
-    Parameters
-    ----------
-    path : path
-        Plain text or .gz, .bz2, .xz.
-    delimiter : str
-        One character.
-
-    Returns
-    -------
-    dict
-        From each column's name to its cells, without blanks around them.
-
-    Raises
-    ------
-    ValueError
-        If `delimiter` is longer, the file is no text, a name occurs twice, there are no rows, or
-        a row has too many or too few cells.
-    FileNotFoundError
-        If there is no such file.
-    """
-    with _text_lines(path) as lines:
-        rows = _csv_rows(path, lines, delimiter)
-        header = [name.strip() for name in next(rows, [])]
-        _check_unique(path, header)
-        columns: list[list[str]] = [[] for _ in header]
-        for row in rows:
-            if row:
-                _check_cells(f"{path}, line {rows.line_num}", row, header)
-                for column, cell in zip(columns, row):
-                    column.append(cell.strip())
-    if not columns or not columns[0]:
-        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
-    return dict(zip(header, columns))
-
-
-def _existing(path: PathLike) -> Path:
-    found = Path(path)
-    if not found.is_file():
-        raise FileNotFoundError(f"there is no file {path}. Check the path.")
-    return found
-
-
-@contextmanager
-def _text_lines(path: PathLike) -> Iterator[IO[str]]:
-    found = _existing(path)
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    opener = openers.get(found.suffix.lower(), open)
-    try:
-        with opener(found, "rt", encoding="utf-8-sig", newline="") as lines:
-            yield lines
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says "
-                         "and complete.") from error
 
 
 def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns: array) -> None:
@@ -312,24 +191,9 @@ def _number(text: str, what: str) -> float:
         raise ValueError(f"expected a number for {what}, got {text!r}. Check that line.") from None
 
 
-def _whole_numbers(numbers: np.ndarray) -> np.ndarray:
-    exact = 2**53  # beyond it a float64 is no longer one whole number
-    whole = bool((np.abs(numbers) <= exact).all()) and np.array_equal(numbers, np.rint(numbers))
-    return numbers.astype(np.int64) if whole else numbers
-
-
-def as_numbers(cells: Sequence[str]) -> np.ndarray:
-    """Labels as integers or float64 if all of them are finite numbers, else as the strings they are."""
-    try:
-        numbers = np.array([float(cell) for cell in cells])
-    except ValueError:
-        return np.array(cells)
-    return _whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
-
-
 @contextmanager
 def _archive(path: PathLike) -> Iterator[Any]:
-    found = _existing(path)
+    found = existing_file(path)
     try:
         archive = np.load(found, allow_pickle=False)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
@@ -347,6 +211,8 @@ def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
                          f"{suggestion(name, archive.files)}")
     try:
         return archive[name]
+    except MemoryError:
+        raise  # the array is too large, the file may be whole
     except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
         raise ValueError(f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
                          "array of numbers or strings.") from error
@@ -354,50 +220,3 @@ def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
 
 def _strings(names: np.ndarray) -> tuple[str, ...]:
     return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist())
-
-
-def _csv_rows(path: PathLike, lines: IO[str], delimiter: str) -> Any:
-    if len(delimiter) != 1:
-        raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
-    return csv.reader(lines, delimiter=delimiter)
-
-
-def _target_position(path: PathLike, header: list[str], target: str) -> int:
-    if not header:
-        raise ValueError(f"{path} must start with a header row, but it is empty.")
-    if target not in header:
-        raise ValueError(f"{path} has no column {target!r}; name one with target= and, if need be, give "
-                         f"delimiter=. {suggestion(target, header)}")
-    _check_unique(path, header)
-    if len(header) < 2:
-        raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
-    return header.index(target)
-
-
-def _check_unique(path: PathLike, header: list[str]) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
-
-
-def _check_cells(where: str, row: list[str], header: list[str]) -> None:
-    if len(row) != len(header):
-        raise ValueError(f"{where}: expected {len(header)} cells as in the header, got {len(row)}. "
-                         "Check the delimiter and the quotes.")
-
-
-def _csv_numbers(where: str, cells: list[str], names: Sequence[str]) -> list[float]:
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        for name, cell in zip(names, cells):
-            _csv_number(where, name, cell)
-        raise
-
-
-def _csv_number(where: str, name: str, cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise ValueError(f"{where}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
-                         "(for example one-hot) and fill in missing cells first.") from None

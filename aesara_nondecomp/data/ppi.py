@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp.data.loaders import PathLike
+from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.data.matrices import read_matrix
 
 POSITIVE_PAIRS, RANDOM_PAIRS = "dipsPosPair.feature", "dipsRandpairSub23w.feature"
