@@ -132,10 +132,11 @@ class Calibration(NamedTuple):
         Raises
         ------
         ValueError
-            If a class has no weight.
+            If a score is not finite, there is not one label per score, or a class has no weight.
         """
-        scores = np.asarray(scores, dtype=np.float64)
-        signs, weight = np.asarray(signs), _weights(scores, sample_weight)
+        scores, signs = _scores(scores), np.asarray(signs)
+        require(scores.shape == signs.shape, f"one label per score is needed, shape {scores.shape}", signs.shape)
+        weight = _weights(scores, sample_weight)
         _both_classes(signs, weight)
         centre = np.average(scores, weights=weight)
         spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=weight))) or 1.0
@@ -184,11 +185,11 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If a class has no weight.
+            If a score is not finite, there is not one label per score, or a class has no weight.
         """
-        scores, signs = np.asarray(scores, dtype=np.float64), np.asarray(signs)
+        scores, signs = _scores(scores), np.asarray(signs)
+        calibration = Calibration.fit(scores, signs, sample_weight)
         weight = _weights(scores, sample_weight)
-        calibration = Calibration.fit(scores, signs, weight)
         hard, soft = scores > threshold, calibration.posteriors(scores)
         positives, negatives = weight * (signs > 0), weight * (signs < 0)
         rates = [float(np.average(part, weights=of)) for part in (hard, soft) for of in (positives, negatives)]
@@ -209,11 +210,12 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If the method is unknown, where the nearest is suggested, or there are no rows.
+            If the method is unknown, where the nearest is suggested, a score is not finite, or there are no rows.
         """
         choose("method", method, dict.fromkeys(METHODS))
+        scores = _scores(scores)
         if method in ("cc", "acc"):
-            share = classify_and_count(np.asarray(scores) > self.threshold)
+            share = classify_and_count(scores > self.threshold)
             return share if method == "cc" else adjusted_count(share, self.tpr, self.fpr)
         posteriors = self.posteriors(scores)
         if method == "sld":
@@ -229,6 +231,12 @@ class Quantifier(NamedTuple):
     def from_dict(cls, values: dict[str, Any]) -> Quantifier:
         """The quantifier that `as_dict` described."""
         return cls(**{**values, "calibration": Calibration(*values["calibration"])})
+
+
+def _scores(scores: Any) -> np.ndarray:
+    scores = np.asarray(scores, dtype=np.float64)
+    require(bool(np.isfinite(scores).all()), "scores must be finite", f"{np.sum(~np.isfinite(scores))} that are not")
+    return scores
 
 
 class _Point(NamedTuple):

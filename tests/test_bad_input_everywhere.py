@@ -165,6 +165,13 @@ def test_partial_fit_refuses_classes_that_are_not_the_two(arguments, message):
         MeasureClassifier().partial_fit(X, Y, **arguments)
 
 
+@pytest.mark.parametrize("network", ["linear", linear])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_options_of_the_mlp_are_refused_beside_another_network(method, network):
+    with pytest.raises(ValueError, match=r"takes none of hidden, activation, dropout.*got hidden=\(8,\), dropout=0.5"):
+        getattr(MeasureClassifier(network=network, hidden=(8,), dropout=0.5), method)(X, Y)
+
+
 def test_partial_fit_refuses_a_recipe_of_several_phases():
     with pytest.raises(ValueError, match="needs a recipe of one phase.*preset='default'"):
         MeasureClassifier(preset="paper").partial_fit(X, Y)

@@ -1,5 +1,7 @@
 """Labels, feature checks, splits and scaling."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -182,6 +184,13 @@ def test_standardised_training_columns_have_mean_0_and_spread_1_also_far_from_ze
     assert scaled.dtype == np.float32
     np.testing.assert_allclose(scaled.mean(axis=0, dtype=float), 0.0, atol=1e-6)
     np.testing.assert_allclose(scaled.std(axis=0, dtype=float), 1.0, atol=1e-5)
+
+
+def test_outliers_beyond_float32_are_clipped_without_a_warning():
+    scaling = Standardiser(np.zeros(1), np.full(1, 1e-30))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert scaling.transform(np.array([[1e20], [-1e20]], dtype=np.float32)).ravel().tolist() == [10.0, -10.0]
 
 
 def test_constant_columns_are_not_moved_and_outliers_are_clipped():

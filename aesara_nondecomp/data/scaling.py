@@ -74,7 +74,8 @@ class Standardiser(NamedTuple):
             n = part.stop - part.start
             np.subtract(X[part], means[:n], out=moved[:n])
             np.divide(moved[:n], scales[:n], out=moved[:n])
-            scaled[part] = moved[:n]
+            with np.errstate(over="ignore"):  # what float32 cannot hold is clipped next
+                scaled[part] = moved[:n]
             np.clip(scaled[part], -self.clip, self.clip, out=scaled[part])
         return scaled
 

@@ -38,7 +38,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     network : {"mlp", "linear"} or callable (number of features -> Network). Give a function, not a fresh lambda.
         Or "attention" or "lstm", for lists of str instead of matrices (extra `text`; see `fitting.fit`).
     hidden : sequence of int; activation : str; dropout : float in [0, 1)
-        Of the "mlp", see `networks.mlp`; a text network refuses them.
+        Of the "mlp", see `networks.mlp`; refused beside any other network.
     steps, batch_size : int >= 1. Gradient steps, and rows in each (all rows where there are fewer).
     optimiser, schedule, learning_rate, averaging, l2, sampler, standardise, prior : see `fitting.fit`.
     validation : float in (0, 1), optional

@@ -12,7 +12,7 @@ from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.fitting import TEXT_NETWORKS
 from aesara_nondecomp.networks import Network
 
-# What the "mlp" alone reads, with the estimator's defaults: anything else beside a text network was given for nothing.
+# What the "mlp" alone reads, with the estimator's defaults: anything else beside another network was given for nothing.
 MLP_OPTIONS = {"hidden": (64, 64), "activation": "relu", "dropout": 0.0}
 NetworkChoice = Union[str, Callable[[int], Network]]
 
@@ -43,18 +43,20 @@ def shared_functions(shape: Shape) -> TrainFunctions:
     ------
     ValueError
         If the network is unknown, or a width, the activation, the dropout or the dtype is out of range; or one of
-        the first three is given for a text network.
+        the first three is given for another network than the "mlp".
     """
     return TrainFunctions(_network(shape), shape.optimiser, shape.backend)
 
 
 def _network(shape: Shape) -> Network:
     require(shape.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", shape.dtype)
+    if not callable(shape.network):
+        choose("network", shape.network, dict.fromkeys(("mlp", "linear", *TEXT_NETWORKS)))
+    if shape.network != "mlp":
+        _check_unused(shape)
     if callable(shape.network):
         return shape.network(shape.n_features)
-    choose("network", shape.network, dict.fromkeys(("mlp", "linear", *TEXT_NETWORKS)))
     if shape.network in TEXT_NETWORKS:
-        _check_unused(shape)
         return TEXT_NETWORKS[shape.network](shape.n_features, dtype=shape.dtype)
     if shape.network == "linear":
         return networks.linear(shape.n_features, dtype=shape.dtype)
@@ -69,6 +71,6 @@ def _check_unused(shape: Shape) -> None:
     if given:
         raise ValueError(
             f"network={shape.network!r} takes none of {', '.join(MLP_OPTIONS)}, which are of the 'mlp', got "
-            f"{', '.join(given)}. Leave them out; for other widths or dropout give `fit` token ids and a "
-            f"`networks.{shape.network}` of your own."
+            f"{', '.join(given)}. Leave them out; for a network of other widths or with dropout give `fit` one of "
+            "your own (for text, one that takes token ids)."
         )
