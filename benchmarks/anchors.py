@@ -16,12 +16,12 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data, drivers, measures, metrics
+from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.protocols import prevalence_errors, prevalence_shift
 from aesara_nondecomp.recipes import Phase, Problem, Recipe
 from benchmarks.experiment import prepare, write_json
 
 SAMPLE_SIZE = 500
-NETWORKS = {"attention": an.networks.attention, "lstm": an.networks.lstm}
 TEXTS = {"twitter": None, "vader_tweets": None, "sentences, 77.4 %": 0.774, "sentences, 22.6 %": 0.226}
 """Sets of texts, and the share of positives they are brought to by leaving out rows of a class."""
 TABLES = ("a9a", "ijcnn1", "kdd04")
@@ -102,7 +102,7 @@ def _problems(name: str, seeds: range, data_dir: str) -> Iterator[tuple[str, Ite
         yield "mlp", (Rows(table.X, table.signs, kept, held, table.functions) for kept, held in parts)
         return
     texts, signs = _texts(name, data_dir)
-    for network, build in NETWORKS.items():
+    for network, build in TEXT_NETWORKS.items():
         yield network, (_encoded(texts, signs, build, seed) for seed in seeds)
 
 

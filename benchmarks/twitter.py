@@ -27,6 +27,7 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import data, measures, metrics
 from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
 from benchmarks import twitter_pictures as pictures
 from benchmarks import twitter_report as report
@@ -42,7 +43,6 @@ OBJECTIVES = {
     "cross-entropy": ("cross_entropy", "kld"),
     "class-weighted (ANN-p)": ("class_weighted", "kld"),
 }
-NETWORKS = ("attention", "lstm")
 BATCH_SIZE = 128
 
 
@@ -125,14 +125,13 @@ def _plan(options: argparse.Namespace) -> Plan:
 # -- data ------------------------------------------------------------------------------------------------------------
 
 
-def load(data_dir: str | None, networks: tuple[str, ...] = NETWORKS) -> Tweets:
+def load(data_dir: str | None, networks: tuple[str, ...] = tuple(TEXT_NETWORKS)) -> Tweets:
     """Load and encode the tweets, and build (not yet compile) the networks."""
     first = data.load("twitter" if data_dir else "vader_tweets", data_dir)
     loaded = [first, data.load("twitter2017", data_dir)] if data_dir else [first]
     vocabulary = data.Vocabulary.learn(first.X_train)
     tests = {each.name: (each.X_test, vocabulary.transform(each.X_test), _signs(each.y_test)) for each in loaded}
-    builders = {"attention": an.networks.attention, "lstm": an.networks.lstm}
-    functions = {name: an.TrainFunctions(builders[name](len(vocabulary))) for name in networks}
+    functions = {name: an.TrainFunctions(TEXT_NETWORKS[name](len(vocabulary))) for name in networks}
     return Tweets(first.name, vocabulary, vocabulary.transform(first.X_train), _signs(first.y_train), tests, functions)
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple, Union
 
 from aesara_nondecomp import networks, optimisers
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.compiled import TrainFunctions
-from aesara_nondecomp.fitting import TEXT_NETWORKS
 from aesara_nondecomp.networks import Network
 
 # What the "mlp" alone reads, with the estimator's defaults: anything else beside another network was given for nothing.

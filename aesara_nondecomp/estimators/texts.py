@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.data import Vocabulary
-from aesara_nondecomp.fitting import TEXT_NETWORKS
 from aesara_nondecomp.model import Model
 
 
