@@ -12,12 +12,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import numpy as np
 
 from benchmarks.experiment import write_json
+from benchmarks.speed import interleaved
 
 CASES = ((64, 30), (256, 40))  # rows, tokens
 WORDS, WIDTH = 10_000, 64
@@ -61,13 +61,7 @@ def _case(rows: int, tokens: int, rounds: int) -> dict:
     ids = rng.integers(2, WORDS, (rows, tokens)).astype("int32")
     y = np.where(rng.random(rows) < 0.5, 1, -1).astype("float32")
     steps = {"torch_ms": _torch_step(ids, y), "ours_ms": _our_step(ids, y)}
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for _ in range(rounds + 3):
-        for name, step in steps.items():
-            begun = time.perf_counter()
-            step()
-            times[name].append(1e3 * (time.perf_counter() - begun))
-    medians = {name: round(float(np.median(values[3:])), 3) for name, values in times.items()}  # 3 rounds to warm up
+    medians = {name: round(float(np.median(times)), 3) for name, times in interleaved(steps, rounds).items()}
     return {"rows": rows, "tokens": tokens, **medians, "ratio": round(medians["ours_ms"] / medians["torch_ms"], 3)}
 
 

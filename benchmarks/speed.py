@@ -25,6 +25,7 @@ from benchmarks.experiment import write_json
 THREADS = 2
 PRIOR = 0.2
 BLOCK_SECONDS = 0.02  # a contestant's turn: long beside the clock and a thread pool's awakening
+PAUSE = 0.05  # before a turn, in seconds; OpenBLAS's threads spin for up to 0.03 after their last product
 # Batch, columns, hidden layers, and the largest ratios to PyTorch and to JAX that are allowed.
 CASES: dict[str, tuple[int, int, tuple[int, ...], float, float]] = {
     "64x22-32": (64, 22, (32,), 0.15, 0.5),
@@ -131,6 +132,9 @@ def _loop(step: speed_peers.Step, case: speed_peers.Case) -> Callable[[], None]:
 def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
     """Milliseconds per call of each function: a mean per round, in which each has its turn, in changing order.
 
+    A pause goes before each turn: threads of the one before, which spin for a while after their last piece of work,
+    would take a core from the next.
+
     Parameters
     ----------
     runs : dict of callables without arguments
@@ -142,7 +146,8 @@ def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, li
         names = list(runs)
         for name in names[k % len(names) :] + names[: k % len(names)]:
             run, n = runs[name], repeats[name]
-            run()  # brings its data back into the caches
+            time.sleep(PAUSE)
+            run()  # brings its data back into the caches, and its threads back to work
             begun = time.perf_counter()
             for _ in range(n):
                 run()
