@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import numpy as np
 import pytest
 
@@ -153,3 +155,17 @@ def test_the_tuned_threshold_of_the_peer_is_the_best_of_all(seed):
     scores, y = labelled_scores(200, seed)
     best = max(target._worse_rate(scores, y, threshold) for threshold in scores)
     assert target._worse_rate(scores, y, target._best_threshold(scores, y)) == best
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other processors are left as they are")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_fitted_row_leaves_no_denormal_numbers_in_the_optimiser_and_none_are_flushed_elsewhere(dtype):
+    settled = {"float32": 95.0, "float64": 730.0}[dtype]  # exp of minus this is denormal
+    functions = an.TrainFunctions(an.linear(2, seed=0, dtype=dtype))
+    functions.initialise(parameters=[np.array([[settled], [0.0]], dtype), np.zeros(1, dtype)])
+    functions.steer((1.0, 1.0, 1.0, 1.0), 0.1)
+    functions.ascend(np.array([[1, 1]], dtype), np.ones(1, dtype))
+    slots = [value for name, value in functions.state().items() if name.startswith("slots")]
+    assert len(slots) == 4 and not any(value.any() for value in slots)
+    assert np.array(1e-40, "float32") / np.float32(2) > 0
+    assert np.array(1e-310) / 2 > 0

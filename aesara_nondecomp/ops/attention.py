@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, COp, DisconnectedType, at
-from aesara_nondecomp.ops.blas import ARRAYS, c_number
+from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 
-class AttentionPool(COp):
+class AttentionPool(FusedOp):
     """Inputs: energies (T b, 1), states (T b, h), mask (b, T) int32; time-major as in `ops.lstm`.
 
     Outputs: context (b, h) = sum_t a_t h_t and the weights a (b, T), softmax of the energies over the valid tokens
@@ -48,13 +48,10 @@ class AttentionPool(COp):
         outputs[0][0] = np.einsum("bt,tbh->bh", weights, states.reshape(T, b, h))
         outputs[1][0] = weights
 
-    def c_headers(self, **kwargs):
-        return ["<math.h>", "<string.h>"]
-
     def c_support_code(self, **kwargs):
-        return ARRAYS + _SOFTMAX
+        return super().c_support_code(**kwargs) + _SOFTMAX
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         energies, states, mask = inputs
         context, weights = outputs
         return f"""
@@ -81,10 +78,10 @@ class AttentionPool(COp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
-class AttentionGradient(COp):
+class AttentionGradient(FusedOp):
     """From the gradient of the context (b, h), the weights (b, T) and the states: those of energies and states."""
 
     __props__ = ()
@@ -101,10 +98,7 @@ class AttentionGradient(COp):
         outputs[0][0] = np.ascontiguousarray((weights * (dweights - mean)).T.reshape(-1, 1))
         outputs[1][0] = (weights.T[:, :, None] * upstream).reshape(-1, h)
 
-    def c_support_code(self, **kwargs):
-        return ARRAYS
-
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         upstream, weights, states = inputs
         denergies, dstates = outputs
         return f"""
@@ -138,7 +132,7 @@ class AttentionGradient(COp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
 _SOFTMAX = """

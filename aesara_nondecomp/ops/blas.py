@@ -1,8 +1,9 @@
-"""What an Op that calls BLAS from its C code needs: headers, libraries, one row-major product; and array helpers."""
+"""What an Op that calls BLAS from its C code needs: headers, libraries, one row-major product."""
 
 from __future__ import annotations
 
-from aesara_nondecomp._aesara import COp, aesara, blas_header_text
+from aesara_nondecomp._aesara import aesara, blas_header_text
+from aesara_nondecomp.ops.fused import FusedOp
 
 _DECLARATIONS = """
 extern "C" {
@@ -83,39 +84,13 @@ static void row_major_product(gemm xgemm, int trans_a, int trans_b, int m, int n
 """
 
 
-# Aesara's headers know no such helper: a contiguous reference that is dropped however the block is left.
-ARRAYS = """
-struct Contiguous {
-    PyArrayObject *array;
-    explicit Contiguous(PyArrayObject *any) : array(PyArray_GETCONTIGUOUS(any)) {}
-    ~Contiguous() { Py_XDECREF(array); }
-    operator bool() const { return array != NULL; }
-    npy_intp dim(int axis) const { return PyArray_DIM(array, axis); }
-    int type() const { return PyArray_TYPE(array); }
-    template <typename number> const number *data() const { return (const number*) PyArray_DATA(array); }
-};
-
-/* An output of the wanted shape: the one of the last call where it fits, else a new one. */
-static bool fits(PyArrayObject **out, npy_intp rows, npy_intp columns, int type) {
-    npy_intp dims[2] = {rows, columns};
-    if (*out && PyArray_DIM(*out, 0) == rows && PyArray_DIM(*out, 1) == columns && PyArray_IS_C_CONTIGUOUS(*out))
-        return true;
-    Py_XDECREF(*out);
-    *out = (PyArrayObject*) PyArray_EMPTY(2, dims, type, 0);
-    return *out != NULL;
-}
-"""
-
-
-class BlasOp(COp):
+class BlasOp(FusedOp):
     """Base of the Ops that multiply matrices in their own C code, with the BLAS that Aesara was given."""
-
-    def c_headers(self, **kwargs):
-        return ["<math.h>", "<string.h>"]
 
     def c_support_code(self, **kwargs):
         linked = bool(aesara.config.blas__ldflags)
-        return (_DECLARATIONS if linked else blas_header_text()) + _NAMES + _THREADS + _PRODUCT
+        blas = _DECLARATIONS if linked else blas_header_text()
+        return super().c_support_code(**kwargs) + blas + _NAMES + _THREADS + _PRODUCT
 
     def c_libraries(self, **kwargs):
         return aesara.tensor.blas.ldflags()
@@ -128,11 +103,6 @@ class BlasOp(COp):
 
     def c_header_dirs(self, **kwargs):
         return aesara.tensor.blas.ldflags(libs=False, include_dir=True)
-
-
-def c_number(dtype: str) -> str:
-    """The C type of a float dtype."""
-    return {"float32": "npy_float", "float64": "npy_double"}[dtype]
 
 
 def gemm_name(dtype: str) -> str:

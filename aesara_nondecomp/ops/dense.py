@@ -8,7 +8,8 @@ import numpy as np
 
 from aesara_nondecomp._aesara import Apply, ParamsType, at, int32
 from aesara_nondecomp._checks import choose
-from aesara_nondecomp.ops.blas import BlasOp, c_number, gemm_name
+from aesara_nondecomp.ops.blas import BlasOp, gemm_name
+from aesara_nondecomp.ops.fused import c_number
 
 
 class Activation(NamedTuple):
@@ -100,7 +101,7 @@ class Dense(_ActivationOp):
         x, W, b = inputs
         outputs[0][0] = np.asarray(self._functions.value(x @ W + b), dtype=x.dtype)
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         x, W, b = inputs
         (out,) = outputs
         dtype, fail = node.inputs[0].dtype, sub["fail"]
@@ -142,7 +143,7 @@ class Dense(_ActivationOp):
         """
 
     def c_code_cache_version(self):
-        return (4,)
+        return (5,)
 
 
 class ActivationGradient(_ActivationOp):
@@ -160,7 +161,7 @@ class ActivationGradient(_ActivationOp):
         outputs[0][0] = dz
         outputs[1][0] = dz.sum(axis=0, dtype="float64").astype(out.dtype)
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         out, upstream = inputs
         dz, db = outputs
         fail = sub["fail"]
@@ -208,7 +209,7 @@ class ActivationGradient(_ActivationOp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
 class Product(BlasOp):
@@ -229,7 +230,7 @@ class Product(BlasOp):
         a, b = inputs
         outputs[0][0] = (a.T if self.trans_a else a) @ (b.T if self.trans_b else b)
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         a, b = inputs
         (out,) = outputs
         dtype, fail, params = node.inputs[0].dtype, sub["fail"], sub["params"]
@@ -259,7 +260,7 @@ class Product(BlasOp):
         """
 
     def c_code_cache_version(self):
-        return (3,)
+        return (4,)
 
 
 def dense(x, W, b, activation: str = "identity"):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, COp, DisconnectedType, at
-from aesara_nondecomp.ops.blas import ARRAYS, c_number
+from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 
 class Lookup(NamedTuple):
@@ -21,7 +21,7 @@ class Lookup(NamedTuple):
     """Symbolic matrix (T b, d): the rows, row t * b + r being that of ids[r, t]."""
 
 
-class Rows(COp):
+class Rows(FusedOp):
     """Inputs: table (V, d), ids (b, T) int32 in [0, V). Output: the rows (T b, d) in time-major order."""
 
     __props__ = ()
@@ -51,13 +51,7 @@ class Rows(COp):
             raise IndexError(_OUT_OF_RANGE)
         outputs[0][0] = table[ids.T.ravel()]
 
-    def c_headers(self, **kwargs):
-        return ["<string.h>"]
-
-    def c_support_code(self, **kwargs):
-        return ARRAYS
-
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         table, ids = inputs
         (out,) = outputs
         return f"""
@@ -82,7 +76,7 @@ class Rows(COp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
 _OUT_OF_RANGE = "token ids must be row numbers of the embedding table. Encode text with the network's own vocabulary."

@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from aesara_nondecomp._aesara import Apply, DisconnectedType, ParamsType, at, int32
-from aesara_nondecomp.ops.blas import ARRAYS, BlasOp, c_number, gemm_name
+from aesara_nondecomp.ops.blas import BlasOp, gemm_name
+from aesara_nondecomp.ops.fused import c_number
 from aesara_nondecomp.ops.lstm_c import SUPPORT
 
 
@@ -33,7 +34,7 @@ class _ThreadedOp(BlasOp):
         return [*super().c_compile_args(**kwargs), "-pthread"]
 
     def c_support_code(self, **kwargs):
-        return super().c_support_code(**kwargs) + ARRAYS + SUPPORT
+        return super().c_support_code(**kwargs) + SUPPORT
 
 
 class LSTM(_ThreadedOp):
@@ -93,7 +94,7 @@ class LSTM(_ThreadedOp):
         for out, value in zip(outputs, results):
             out[0] = value.copy()
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         x, mask, W, U, bias = inputs
         last, states, cells, gates = outputs
         dtype, fail = node.inputs[0].dtype, sub["fail"]
@@ -118,7 +119,7 @@ class LSTM(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (5,)
+        return (6,)
 
 
 class LSTMGradient(_ThreadedOp):
@@ -158,7 +159,7 @@ class LSTMGradient(_ThreadedOp):
         for out, value in zip(outputs, results):
             out[0] = np.ascontiguousarray(value)
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         upstream, x, mask, W, U, states, cells, gates = inputs
         dx, dW, dU, db = outputs
         dtype, fail = node.inputs[1].dtype, sub["fail"]
@@ -188,7 +189,7 @@ class LSTMGradient(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (5,)
+        return (6,)
 
 
 def _activated(z):

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, COp, DisconnectedType, at
+from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp.ops.fused import FusedOp, c_number
 from aesara_nondecomp.rates import ClassSums, class_sums, reward_slopes
 
 N_SUMS = len(ClassSums._fields)
 
 
-class RewardSums(COp):
+class RewardSums(FusedOp):
     """Inputs: scores (b,) or (b, 1); y (b,); weights (4,) float64; temperature () float64.
 
     Outputs: the objective (scalar), the class sums (8,) float64 in the order of `rates.ClassSums`,
@@ -62,13 +63,10 @@ class RewardSums(COp):
         outputs[1][0] = np.array(sums)
         outputs[2][0] = slope.reshape(scores.shape).astype(scores.dtype)
 
-    def c_headers(self, **kwargs):
-        return ["<math.h>"]
-
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         scores, y, weights, temperature = inputs
         objective, sums, slope = outputs
-        number = "npy_float" if node.inputs[0].dtype == "float32" else "npy_double"
+        number = c_number(node.inputs[0].dtype)
         exp, log1p = ("expf", "log1pf") if number == "npy_float" else ("exp", "log1p")
         fail = sub["fail"]
         return f"""
@@ -130,7 +128,7 @@ class RewardSums(COp):
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (3,)
 
 
 def reward_sums_numpy(scores, y, weights, temperature=1.0):

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, COp, at
-from aesara_nondecomp.ops.blas import ARRAYS, c_number
+from aesara_nondecomp._aesara import Apply, at
 from aesara_nondecomp.ops.embedding import summed_rows
+from aesara_nondecomp.ops.fused import FusedOp, c_number
 from aesara_nondecomp.ops.update import Rule
 
 
@@ -38,7 +38,7 @@ def _towards(averages, rows, left) -> np.ndarray:
     return (rows - left[:, None] * (rows - averages)).astype(rows.dtype)
 
 
-class RowUpdate(COp):
+class RowUpdate(FusedOp):
     """In-place ascent step of the rows of one table.
 
     Inputs: learning_rate (), averaging (), t () before the step: float64 scalars; decay (n,): float64, of which the
@@ -75,13 +75,10 @@ class RowUpdate(COp):
         for out, value in zip(outputs, [table, average, touched, *slots, norm]):
             out[0] = value
 
-    def c_headers(self, **kwargs):
-        return ["<math.h>", "<string.h>"]
-
     def c_support_code(self, **kwargs):
-        return ARRAYS + _SUMMED_ROWS
+        return super().c_support_code(**kwargs) + _SUMMED_ROWS
 
-    def c_code(self, node, name, inputs, outputs, sub):
+    def c_body(self, node, name, inputs, outputs, sub):
         learning_rate, averaging, t, decay, ids, gradients, table, average, touched, *slots = inputs
         norm, fail = outputs[-1], sub["fail"]
         in_place = " && ".join(
@@ -151,7 +148,7 @@ class RowUpdate(COp):
         """
 
     def c_code_cache_version(self):
-        return 3, self.rule.c_constants(), self.rule.c_step()
+        return 4, self.rule.c_constants(), self.rule.c_step()
 
 
 def _step_left(d: float, t: float) -> float:
