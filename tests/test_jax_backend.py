@@ -18,7 +18,7 @@ from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEnt
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, RowUpdate
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
-from aesara_nondecomp.ops.dense import ActivationGradient, Dense, Product
+from aesara_nondecomp.ops.dense import Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
@@ -49,7 +49,7 @@ def performed(op, inputs):
     """The outputs of the Op's NumPy implementation."""
     node = op.make_node(*[at.as_tensor_variable(x) for x in inputs])
     outputs = [[None] for _ in node.outputs]
-    extra = {"params": None} if isinstance(op, (Dense, ActivationGradient, Product, LSTMGradient)) else {}
+    extra = {"params": None} if isinstance(op, (Dense, InputGradient, WeightGradient, LSTMGradient)) else {}
     with np.errstate(invalid="ignore"):  # a row of padding alone, whose -inf - -inf is not used
         op.perform(node, [np.array(x) for x in inputs], outputs, **extra)
     return [out[0] for out in outputs]
@@ -93,11 +93,10 @@ CASES = {
     "rewards of padding": (RewardSums(), [normal(b), np.zeros(b), np.ones(4), np.asarray(1.0)]),
     **{f"dense {name}": (Dense(name), [normal(b, d), normal(d, h), normal(h)]) for name in ACTIVATIONS},
     **{
-        f"slope of {name}": (ActivationGradient(name), [ACTIVATIONS[name].value(normal(b, h)), normal(b, h)])
+        f"{op.__name__} of {name}": (op(name), [ACTIVATIONS[name].value(normal(b, h)), normal(b, h), normal(*shape)])
         for name in ACTIVATIONS
+        for op, shape in ((InputGradient, (d, h)), (WeightGradient, (b, d)))
     },
-    "product": (Product(False, True), [normal(b, d), normal(h, d)]),
-    "transposed product": (Product(True, False), [normal(d, b), normal(d, h)]),
     **{
         f"{name} at step {t}": (FusedUpdate(rule, 1), update_inputs(rule, t))
         for name in ("sgd", "momentum", "nesterov", "adam", "adamw")

@@ -61,7 +61,7 @@ def test_the_c_code_gives_the_states_and_gradients_of_the_numpy_oracle(name, dty
 def test_a_large_batch_shared_between_threads_gives_what_the_oracle_gives(threads):
     pools = pytest.importorskip("threadpoolctl")
     rng = np.random.default_rng(0)
-    b, T, d, h = 50, 9, 20, 33
+    b, T, d, h = 200, 9, 20, 33
     mask = (rng.random((b, T)) < 0.7).astype("int32")
     x, W, U, bias = (0.5 * rng.normal(size=s) for s in ((T * b, d), (d, 4 * h), (h, 4 * h), (4 * h,)))
     outputs = by_perform(LSTM(), x, mask, W, U, bias)

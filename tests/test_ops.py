@@ -12,7 +12,7 @@ import pytest
 
 from aesara_nondecomp._aesara import aesara, at
 from aesara_nondecomp.ops import ACTIVATIONS, dense, reward_sums
-from aesara_nondecomp.ops.dense import ActivationGradient, Dense, Product
+from aesara_nondecomp.ops.dense import Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.rates import ClassSums
 
@@ -253,12 +253,48 @@ def test_dense_in_c_equals_numpy_and_a_transcript(activation, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_activation_gradient_in_c_equals_numpy(activation, dtype):
-    """200 rows, so that the column sums take several runs."""
-    (out,) = by_perform(Dense(activation), *layer_values(dtype, rows=200))
-    upstream = np.random.default_rng(2).normal(size=out.shape).astype(dtype)
-    op = ActivationGradient(activation)
-    assert_same(by_c(lambda *v: op(*v), out, upstream), by_perform(op, out, upstream), dtype)
+@pytest.mark.parametrize("rows, h", [(200, 4), (200, 1), (150, 900)])
+def test_gradients_of_a_layer_in_c_equal_numpy(activation, rows, h, dtype):
+    """So many rows that the column sums take several runs; with 900 columns also the products."""
+    rng = np.random.default_rng(2)
+    x, W, b = (rng.normal(size=shape).astype(dtype) for shape in ((rows, 5), (5, h), h))
+    (out,) = by_perform(Dense(activation), x, W, b)
+    upstream = rng.normal(size=out.shape).astype(dtype)
+    for op, other in ((InputGradient(activation), W), (WeightGradient(activation), x)):
+        found = by_c(lambda *v, op=op: op(*v) if isinstance(op, WeightGradient) else [op(*v)], out, upstream, other)
+        assert_same(found, by_perform(op, out, upstream, other), dtype)
+
+
+def test_a_layer_whose_rows_are_shared_between_threads_is_that_of_one_and_leaves_their_number_alone():
+    pools = pytest.importorskip("threadpoolctl")
+    rng = np.random.default_rng(2)
+    x, W, b, upstream = (rng.normal(size=shape) for shape in ((2000, 130), (130, 140), 140, (2000, 140)))
+    results = []
+    for threads in (1, 3):
+        with pools.threadpool_limits(threads):
+            before = pools.threadpool_info()
+            gradients = by_c(layer_gradients("tanh"), x, W, b, upstream)
+            results.append([by_c(lambda *v: dense(*v, "tanh"), x, W, b), *gradients])
+            assert before == pools.threadpool_info()
+    for one, other in zip(*results):
+        np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("activation, exact", [("tanh", np.tanh), ("sigmoid", lambda z: 1 / (1 + np.exp(-z)))])
+def test_functions_written_out_for_float32_keep_its_digits_for_small_and_large_arguments(activation, exact):
+    x = np.concatenate([np.geomspace(1e-30, 80, 4000), np.linspace(0.5, 1, 4000)]).astype("float32")
+    x = np.concatenate([-x, [0], x]).astype("float32")[:, None]
+    (found,) = by_c(lambda *v: [dense(*v, activation)], x, np.ones((1, 1), "float32"), np.zeros(1, "float32"))
+    np.testing.assert_allclose(found, exact(x.astype("float64")), rtol=4e-7)
+
+
+def test_logistic_rewards_keep_the_digits_of_float32_where_they_are_near_one():
+    y, inputs = np.ones(1, "float32"), [at.fvector(), at.fvector()]
+    sums = RewardSums()(*inputs, at.constant(WEIGHTS), at.constant(1.0, dtype="float64"))[1]
+    function = aesara.function(inputs, sums, mode=IN_C)
+    for u in np.linspace(-30, 30, 301).astype("float32"):
+        loss = 1 - function(np.array([u]), y)[2]
+        np.testing.assert_allclose(loss, np.logaddexp(0, -np.float64(u)), rtol=4e-7, atol=7e-8)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -289,17 +325,6 @@ def test_a_value_that_is_no_number_is_passed_on_and_not_hidden(activation):
     values = np.full((1, 1), np.nan), np.ones((1, 1)), np.zeros(1)
     assert np.isnan(by_c(lambda *v: dense(*v, activation), *values)).all()
     assert np.isnan(by_perform(Dense(activation), *values)[0]).all()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("trans_a", [False, True])
-@pytest.mark.parametrize("trans_b", [False, True])
-def test_product_in_c_equals_numpy_for_every_transpose(trans_a, trans_b, dtype):
-    rng = np.random.default_rng(8)
-    a = rng.normal(size=(6, 3) if trans_a else (3, 6)).astype(dtype)
-    b = rng.normal(size=(5, 6) if trans_b else (6, 5)).astype(dtype)
-    op = Product(trans_a, trans_b)
-    assert_same(by_c(lambda *v: [op(*v)], a, b), by_perform(op, a, b), dtype)
 
 
 STRIDED = {
@@ -345,8 +370,8 @@ def test_products_are_right_without_a_linked_blas():
         "import aesara_nondecomp, test_ops; from aesara_nondecomp._aesara import aesara\n"
         "assert not aesara.config.blas__ldflags\n"
         "test_ops.test_dense_in_c_equals_numpy_and_a_transcript('relu', 'float32')\n"
-        "for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):\n"
-        "    test_ops.test_product_in_c_equals_numpy_for_every_transpose(a, b, 'float64')\n"
+        "for rows, h in ((200, 4), (200, 1), (150, 900)):\n"
+        "    test_ops.test_gradients_of_a_layer_in_c_equal_numpy('relu', rows, h, 'float64')\n"
         "test_ops.test_a_layer_without_input_columns_gives_its_biases()\n"
     )
     flags = f"{os.environ['AESARA_FLAGS']},blas__ldflags="
@@ -363,10 +388,13 @@ def test_a_layer_of_another_width_is_refused_with_both_widths():
         by_c(dense, x[:, :3], W, b)
     with pytest.raises(ValueError, match="and 4 biases, got 5 and 2"):
         by_c(dense, x, W, b[:2])
-    with pytest.raises(ValueError, match="inner sizes differ"):
-        by_c(lambda *v: Product(True, False)(*v), x, W)
-    with pytest.raises(ValueError, match="the shape of its output"):
-        by_c(lambda *v: ActivationGradient("relu")(*v), x, x[:2])
+    for op, other in ((InputGradient("relu"), W), (WeightGradient("relu"), x)):
+        with pytest.raises(ValueError, match="the shape of its output"):
+            by_c(op, x @ W, (x @ W)[:2], other)
+    with pytest.raises(ValueError, match="as wide as its output"):
+        by_c(InputGradient("relu"), x, x, W)
+    with pytest.raises(ValueError, match="as many rows as its output"):
+        by_c(WeightGradient("relu"), x, x, x[:2])
 
 
 def test_types_and_names_that_do_not_fit_are_refused_when_the_graph_is_built():

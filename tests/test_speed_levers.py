@@ -9,9 +9,7 @@ import pytest
 
 import aesara_nondecomp as an
 from aesara_nondecomp import compiled, data, measures, quantification
-from aesara_nondecomp._aesara import aesara, at
-from aesara_nondecomp.compiling import compile_c
-from aesara_nondecomp.ops.dense import Product
+from aesara_nondecomp._aesara import aesara
 from benchmarks import gemm_floor, speed, target
 
 rng = np.random.default_rng(5)
@@ -21,17 +19,6 @@ CATALOGUE = measures.defaults()
 @pytest.fixture(scope="module")
 def functions():
     return an.TrainFunctions(an.mlp(6, (4,), seed=0))
-
-
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_large_matrix_times_a_column_is_numpys_product(transposed, dtype):
-    a, x = at.matrix(dtype=dtype), at.matrix(dtype=dtype)
-    product = compile_c([a, x], Product(transposed, False)(a, x), "product")
-    matrix = rng.normal(size=(2600, 200)).astype(dtype)  # large enough for gemv
-    column = rng.normal(size=(2600 if transposed else 200, 1)).astype(dtype)
-    expected = (matrix.T if transposed else matrix).astype("float64") @ column
-    np.testing.assert_allclose(product(matrix, column), expected, atol=1e-4 if dtype == "float32" else 1e-10)
 
 
 def test_intermediate_arrays_are_kept_and_results_are_not_overwritten(functions):

@@ -9,6 +9,7 @@ import numpy as np
 from aesara_nondecomp._aesara import Apply, ParamsType, at, int32
 from aesara_nondecomp._checks import choose
 from aesara_nondecomp.ops.blas import BlasOp, gemm_name
+from aesara_nondecomp.ops.dense_c import support
 from aesara_nondecomp.ops.fused import c_number
 
 
@@ -44,8 +45,8 @@ ACTIVATIONS = {
         "z > 0 ? z : (number) expm1(z)",
         "a > 0 ? 1 : a + 1",
     ),
-    "tanh": Activation(np.tanh, lambda a: 1.0 - a * a, "(number) tanh(z)", "1 - a * a"),
-    "sigmoid": Activation(_sigmoid, lambda a: a * (1.0 - a), "1 / (1 + (number) exp(-z))", "a * (1 - a)"),
+    "tanh": Activation(np.tanh, lambda a: 1.0 - a * a, "hyperbolic_tangent(z)", "1 - a * a"),
+    "sigmoid": Activation(_sigmoid, lambda a: a * (1.0 - a), "logistic(z)", "a * (1 - a)"),
     "softplus": Activation(
         lambda z: np.log1p(np.exp(-np.abs(z))) + np.maximum(z, 0),
         lambda a: -np.expm1(-a),
@@ -56,16 +57,8 @@ ACTIVATIONS = {
 _NAMES = tuple(ACTIVATIONS)
 
 
-def _cases(statement: str, of: str) -> str:
-    """One C switch case per activation, so that all of them share one compiled module."""
-    return "\n".join(
-        f"case {code}: {statement.replace('EXPRESSION', getattr(activation, of))} break;"
-        for code, activation in enumerate(ACTIVATIONS.values())
-    )
-
-
-class _ActivationOp(BlasOp):
-    """The activation is a run-time parameter: layers that differ in it alone share one module."""
+class _LayerOp(BlasOp):
+    """Base of the three Ops. The activation is a run-time parameter: layers that differ in it share one module."""
 
     __props__ = ("activation",)
     params_type = ParamsType(activation=int32)
@@ -77,8 +70,12 @@ class _ActivationOp(BlasOp):
     def _functions(self) -> Activation:
         return ACTIVATIONS[_NAMES[self.activation]]
 
+    def c_support_code(self, **kwargs):
+        expressions = [(activation.c_value, activation.c_slope) for activation in ACTIVATIONS.values()]
+        return super().c_support_code(**kwargs) + support(expressions)
 
-class Dense(_ActivationOp):
+
+class Dense(_LayerOp):
     """activation(x W + b). Inputs x (b, d), W (d, h), b (h,); output (b, h)."""
 
     def make_node(self, x, W, b):
@@ -92,10 +89,11 @@ class Dense(_ActivationOp):
         return Apply(self, [x, W, b], [out])
 
     def grad(self, inputs, output_gradients):
+        # Two Ops, so that a graph which does not ask for the gradient of x, as at the first layer, does without it.
+        # Both find the slopes: that costs less than to store them, as it is done while they are in the cache.
         x, W, b = inputs
-        out = self(x, W, b)
-        dz, db = ActivationGradient(_NAMES[self.activation])(out, output_gradients[0])
-        return [Product(False, True)(dz, W), Product(True, False)(x, dz), db]
+        name, given = _NAMES[self.activation], (self(x, W, b), output_gradients[0].astype(x.dtype))
+        return [InputGradient(name)(*given, W), *WeightGradient(name)(*given, x)]
 
     def perform(self, node, inputs, outputs, params=None):
         x, W, b = inputs
@@ -105,162 +103,118 @@ class Dense(_ActivationOp):
         x, W, b = inputs
         (out,) = outputs
         dtype, fail = node.inputs[0].dtype, sub["fail"]
-        cases = _cases("FOR_EACH(EXPRESSION)", "c_value")
         return f"""
-        {{
         typedef {c_number(dtype)} number;
-        PyArrayObject *x = PyArray_GETCONTIGUOUS({x}), *W = PyArray_GETCONTIGUOUS({W}),
-                      *bias = PyArray_GETCONTIGUOUS({b});
-        if (!x || !W || !bias) {{ Py_XDECREF(x); Py_XDECREF(W); Py_XDECREF(bias); {fail} }}
-        npy_intp dims[2] = {{PyArray_DIM(x, 0), PyArray_DIM(W, 1)}};
-        if (PyArray_DIM(x, 1) != PyArray_DIM(W, 0) || PyArray_DIM(bias, 0) != dims[1]) {{
+        Contiguous x({x}), W({W}), bias({b});
+        if (!(x && W && bias)) {{ {fail} }}
+        const npy_intp b = x.dim(0), d = W.dim(0), h = W.dim(1);
+        if (x.dim(1) != d || bias.dim(0) != h) {{
             PyErr_Format(PyExc_ValueError, "dense needs %zd columns (the rows of its weights) and %zd biases, "
-                         "got %zd and %zd", (Py_ssize_t) PyArray_DIM(W, 0), (Py_ssize_t) dims[1],
-                         (Py_ssize_t) PyArray_DIM(x, 1), (Py_ssize_t) PyArray_DIM(bias, 0));
-            Py_DECREF(x); Py_DECREF(W); Py_DECREF(bias); {fail}
+                         "got %zd and %zd", (Py_ssize_t) d, (Py_ssize_t) h, (Py_ssize_t) x.dim(1),
+                         (Py_ssize_t) bias.dim(0));
+            {fail}
         }}
-        if (!{out} || PyArray_DIM({out}, 0) != dims[0] || PyArray_DIM({out}, 1) != dims[1]
-            || !PyArray_IS_C_CONTIGUOUS({out})) {{
-            Py_XDECREF({out});
-            {out} = (PyArrayObject*) PyArray_EMPTY(2, dims, PyArray_TYPE(x), 0);
+        if (!fits(&{out}, b, h, x.type())) {{ {fail} }}
+        layer<number>({gemm_name(dtype)}, {sub["params"]}->activation, b, d, h, x.data<number>(), W.data<number>(),
+                      bias.data<number>(), (number*) PyArray_DATA({out}));
+        """
+
+    def c_code_cache_version(self):
+        return (6,)
+
+
+class InputGradient(_LayerOp):
+    """Inputs: a layer's output and its gradient (b, h), and W (d, h). Output: the gradient of x (b, d)."""
+
+    def make_node(self, out, upstream, W):
+        out, upstream, W = (at.as_tensor_variable(v) for v in (out, upstream, W))
+        gradient = at.TensorType(out.dtype, shape=(out.type.shape[0], W.type.shape[0]))()
+        return Apply(self, [out, upstream, W], [gradient])
+
+    def perform(self, node, inputs, outputs, params=None):
+        out, upstream, W = inputs
+        outputs[0][0] = _before_activation(self._functions, out, upstream) @ W.T
+
+    def c_body(self, node, name, inputs, outputs, sub):
+        out, upstream, W = inputs
+        (gradient,) = outputs
+        dtype, fail = node.inputs[0].dtype, sub["fail"]
+        return f"""
+        typedef {c_number(dtype)} number;
+        Contiguous out({out}), upstream({upstream}), W({W});
+        if (!(out && upstream && W)) {{ {fail} }}
+        const npy_intp b = out.dim(0), d = W.dim(0), h = out.dim(1);
+        {_same_shape(fail)}
+        if (W.dim(1) != h || !fits(&{gradient}, b, d, out.type())) {{
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a dense layer's W must be as wide as its output");
+            {fail}
         }}
-        if (!{out}) {{ Py_DECREF(x); Py_DECREF(W); Py_DECREF(bias); {fail} }}
-        number *o = (number*) PyArray_DATA({out});
-        const number *add = (const number*) PyArray_DATA(bias);
-        row_major_product({gemm_name(dtype)}, 0, 0, (int) dims[0], (int) dims[1], (int) PyArray_DIM(x, 1),
-                          (const number*) PyArray_DATA(x), (const number*) PyArray_DATA(W), o);
-        #define FOR_EACH(expression) \\
-            for (npy_intp i = 0; i < dims[0]; i++, o += dims[1]) \\
-                for (npy_intp j = 0; j < dims[1]; j++) {{ \\
-                    const number z = o[j] + add[j]; o[j] = expression; \\
-                }}
-        switch ({sub["params"]}->activation) {{
-        {cases}
-        }}
-        #undef FOR_EACH
-        Py_DECREF(x); Py_DECREF(W); Py_DECREF(bias);
+        if (!input_gradient<number>({gemm_name(dtype)}, {sub["params"]}->activation, b, d, h, out.data<number>(),
+                                    upstream.data<number>(), W.data<number>(), (number*) PyArray_DATA({gradient}))) {{
+            PyErr_NoMemory();
+            {fail}
         }}
         """
 
     def c_code_cache_version(self):
-        return (5,)
+        return (1,)
 
 
-class ActivationGradient(_ActivationOp):
-    """From the layer's output and its gradient (b, h): the gradient before the activation, and its column sums."""
+class WeightGradient(_LayerOp):
+    """Inputs: a layer's output and its gradient (b, h), and x (b, d). Outputs: the gradients of W (d, h) and b (h,)."""
 
-    def make_node(self, out, upstream):
-        out, upstream = at.as_tensor_variable(out), at.as_tensor_variable(upstream)
-        upstream = upstream if upstream.dtype == out.dtype else upstream.astype(out.dtype)
-        columns = at.TensorType(out.dtype, shape=(out.type.shape[1],))()
-        return Apply(self, [out, upstream], [out.type(), columns])
+    def make_node(self, out, upstream, x):
+        out, upstream, x = (at.as_tensor_variable(v) for v in (out, upstream, x))
+        d, h = x.type.shape[1], out.type.shape[1]
+        return Apply(self, [out, upstream, x], [at.TensorType(out.dtype, shape=shape)() for shape in ((d, h), (h,))])
 
     def perform(self, node, inputs, outputs, params=None):
-        out, upstream = inputs
-        dz = np.asarray(upstream * self._functions.slope(out), dtype=out.dtype)
-        outputs[0][0] = dz
+        out, upstream, x = inputs
+        dz = _before_activation(self._functions, out, upstream)
+        outputs[0][0] = x.T @ dz
         outputs[1][0] = dz.sum(axis=0, dtype="float64").astype(out.dtype)
 
     def c_body(self, node, name, inputs, outputs, sub):
-        out, upstream = inputs
-        dz, db = outputs
-        fail = sub["fail"]
-        cases = _cases("FOR_EACH(EXPRESSION)", "c_slope")
+        out, upstream, x = inputs
+        dW, db = outputs
+        dtype, fail = node.inputs[0].dtype, sub["fail"]
         return f"""
-        {{
-        typedef {c_number(node.inputs[0].dtype)} number;
-        PyArrayObject *out = PyArray_GETCONTIGUOUS({out}), *up = PyArray_GETCONTIGUOUS({upstream});
-        if (!out || !up) {{ Py_XDECREF(out); Py_XDECREF(up); {fail} }}
-        npy_intp dims[2] = {{PyArray_DIM(out, 0), PyArray_DIM(out, 1)}};
-        if (PyArray_DIM(up, 0) != dims[0] || PyArray_DIM(up, 1) != dims[1]) {{
-            PyErr_SetString(PyExc_ValueError, "the gradient of a dense layer must have the shape of its output");
-            Py_DECREF(out); Py_DECREF(up); {fail}
-        }}
-        if (!{dz} || PyArray_DIM({dz}, 0) != dims[0] || PyArray_DIM({dz}, 1) != dims[1]
-            || !PyArray_IS_C_CONTIGUOUS({dz})) {{
-            Py_XDECREF({dz});
-            {dz} = (PyArrayObject*) PyArray_EMPTY(2, dims, PyArray_TYPE(out), 0);
+        typedef {c_number(dtype)} number;
+        Contiguous out({out}), upstream({upstream}), x({x});
+        if (!(out && upstream && x)) {{ {fail} }}
+        const npy_intp b = out.dim(0), d = x.dim(1), h = out.dim(1);
+        {_same_shape(fail)}
+        if (x.dim(0) != b) {{
+            PyErr_SetString(PyExc_ValueError, "a dense layer's x must have as many rows as its output");
+            {fail}
         }}
         Py_XDECREF({db});
-        {db} = (PyArrayObject*) PyArray_EMPTY(1, dims + 1, PyArray_TYPE(out), 0);
-        double *total = (double*) calloc(dims[1] ? dims[1] : 1, sizeof(double));
-        if (!{dz} || !{db} || !total) {{ free(total); Py_DECREF(out); Py_DECREF(up); {fail} }}
-        const number *o = (const number*) PyArray_DATA(out), *u = (const number*) PyArray_DATA(up);
-        number *d = (number*) PyArray_DATA({dz}), *column = (number*) PyArray_DATA({db});
-        /* Column sums: short runs in the array's own type (fast), the runs in double (exact enough for any batch). */
-        const npy_intp run = 64;
-        #define FOR_EACH(slope) \\
-            for (npy_intp start = 0; start < dims[0]; start += run) {{ \\
-                const npy_intp stop = start + run < dims[0] ? start + run : dims[0]; \\
-                for (npy_intp j = 0; j < dims[1]; j++) column[j] = 0; \\
-                for (npy_intp i = start; i < stop; i++, o += dims[1], u += dims[1], d += dims[1]) \\
-                    for (npy_intp j = 0; j < dims[1]; j++) {{ \\
-                        const number a = o[j]; (void) a; d[j] = u[j] * (slope); column[j] += d[j]; \\
-                    }} \\
-                for (npy_intp j = 0; j < dims[1]; j++) total[j] += column[j]; \\
-            }}
-        switch ({sub["params"]}->activation) {{
-        {cases}
-        }}
-        #undef FOR_EACH
-        for (npy_intp j = 0; j < dims[1]; j++) column[j] = (number) total[j];
-        free(total); Py_DECREF(out); Py_DECREF(up);
+        {db} = (PyArrayObject*) PyArray_EMPTY(1, &h, out.type(), 0);
+        if (!{db} || !fits(&{dW}, d, h, out.type())) {{ {fail} }}
+        if (!weight_gradient<number>({gemm_name(dtype)}, {sub["params"]}->activation, b, d, h, out.data<number>(),
+                                     upstream.data<number>(), x.data<number>(), (number*) PyArray_DATA({dW}),
+                                     (number*) PyArray_DATA({db}))) {{
+            PyErr_NoMemory();
+            {fail}
         }}
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (1,)
 
 
-class Product(BlasOp):
-    """op(A) op(B) where op transposes on request; the two transposes are run-time parameters of one module."""
+def _before_activation(functions: Activation, out, upstream):
+    """Gradient of x W + b (b, h)."""
+    return np.asarray(upstream * functions.slope(out), dtype=out.dtype)
 
-    __props__ = ("trans_a", "trans_b")
-    params_type = ParamsType(trans_a=int32, trans_b=int32)
 
-    def __init__(self, trans_a: bool, trans_b: bool):
-        self.trans_a, self.trans_b = int(trans_a), int(trans_b)
-
-    def make_node(self, a, b):
-        a, b = at.as_tensor_variable(a), at.as_tensor_variable(b)
-        shape = (a.type.shape[1 if self.trans_a else 0], b.type.shape[0 if self.trans_b else 1])
-        return Apply(self, [a, b], [at.TensorType(a.dtype, shape=shape)()])
-
-    def perform(self, node, inputs, outputs, params=None):
-        a, b = inputs
-        outputs[0][0] = (a.T if self.trans_a else a) @ (b.T if self.trans_b else b)
-
-    def c_body(self, node, name, inputs, outputs, sub):
-        a, b = inputs
-        (out,) = outputs
-        dtype, fail, params = node.inputs[0].dtype, sub["fail"], sub["params"]
-        return f"""
-        {{
-        typedef {c_number(dtype)} number;
-        PyArrayObject *a = PyArray_GETCONTIGUOUS({a}), *b = PyArray_GETCONTIGUOUS({b});
-        if (!a || !b) {{ Py_XDECREF(a); Py_XDECREF(b); {fail} }}
-        const int ta = {params}->trans_a, tb = {params}->trans_b;
-        npy_intp dims[2] = {{PyArray_DIM(a, ta ? 1 : 0), PyArray_DIM(b, tb ? 0 : 1)}};
-        const npy_intp inner = PyArray_DIM(a, ta ? 0 : 1);
-        if (inner != PyArray_DIM(b, tb ? 1 : 0)) {{
-            PyErr_SetString(PyExc_ValueError, "matrix product: the inner sizes differ");
-            Py_DECREF(a); Py_DECREF(b); {fail}
+def _same_shape(fail: str) -> str:
+    return f"""
+        if (upstream.dim(0) != b || upstream.dim(1) != h) {{
+            PyErr_SetString(PyExc_ValueError, "the gradient of a dense layer must have the shape of its output");
+            {fail}
         }}
-        if (!{out} || PyArray_DIM({out}, 0) != dims[0] || PyArray_DIM({out}, 1) != dims[1]
-            || !PyArray_IS_C_CONTIGUOUS({out})) {{
-            Py_XDECREF({out});
-            {out} = (PyArrayObject*) PyArray_EMPTY(2, dims, PyArray_TYPE(a), 0);
-        }}
-        if (!{out}) {{ Py_DECREF(a); Py_DECREF(b); {fail} }}
-        row_major_product({gemm_name(dtype)}, ta, tb, (int) dims[0], (int) dims[1], (int) inner,
-                          (const number*) PyArray_DATA(a), (const number*) PyArray_DATA(b),
-                          (number*) PyArray_DATA({out}));
-        Py_DECREF(a); Py_DECREF(b);
-        }}
-        """
-
-    def c_code_cache_version(self):
-        return (4,)
+    """
 
 
 def dense(x, W, b, activation: str = "identity"):

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
-from aesara_nondecomp.ops.dense import ACTIVATIONS, ActivationGradient, Dense, Product
+from aesara_nondecomp.ops.dense import ACTIVATIONS, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
@@ -30,8 +30,8 @@ def translations() -> dict[type, Callable[..., Callable]]:
     return {
         RewardSums: lambda op: reward_sums,
         Dense: lambda op: partial(dense, _VALUES[_activation(op)]),
-        ActivationGradient: lambda op: partial(activation_gradient, _SLOPES[_activation(op)]),
-        Product: lambda op: partial(product, op.trans_a, op.trans_b),
+        InputGradient: lambda op: partial(input_gradient, _SLOPES[_activation(op)]),
+        WeightGradient: lambda op: partial(weight_gradient, _SLOPES[_activation(op)]),
         FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
         RowUpdate: lambda op: partial(row_update, op.rule, op.position),
         Rows: lambda op: rows,
@@ -107,15 +107,15 @@ def dense(value, x, W, b):
     return value(matmul(x, W) + b)
 
 
-def activation_gradient(slope, out, upstream):
-    """See `ops.dense.ActivationGradient`."""
+def input_gradient(slope, out, upstream, W):
+    """See `ops.dense.InputGradient`."""
+    return matmul(upstream * slope(out), W.T)
+
+
+def weight_gradient(slope, out, upstream, x):
+    """See `ops.dense.WeightGradient`."""
     dz = upstream * slope(out)
-    return dz, jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
-
-
-def product(trans_a, trans_b, a, b):
-    """See `ops.dense.Product`."""
-    return matmul(a.T if trans_a else a, b.T if trans_b else b)
+    return matmul(x.T, dz), jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
 
 
 # -- updates ---------------------------------------------------------------------------------------------------------

@@ -24,20 +24,17 @@ from aesara_nondecomp.ops.fused import c_number
 from aesara_nondecomp.ops.lstm_c import SUPPORT
 
 
-class _ThreadedOp(BlasOp):
+class _LSTMOp(BlasOp):
     """Base of the two Ops: what their C code needs."""
 
     def c_headers(self, **kwargs):
-        return [*super().c_headers(**kwargs), "<deque>", "<thread>", "<vector>"]
-
-    def c_compile_args(self, **kwargs):
-        return [*super().c_compile_args(**kwargs), "-pthread"]
+        return [*super().c_headers(**kwargs), "<deque>"]
 
     def c_support_code(self, **kwargs):
         return super().c_support_code(**kwargs) + SUPPORT
 
 
-class LSTM(_ThreadedOp):
+class LSTM(_LSTMOp):
     """Inputs: x (T b, d), mask (b, T) int32, W (d, 4 h), U (h, 4 h), bias (4 h,).
 
     A token is valid where its mask is not 0, so token ids padded with 0 are their own mask.
@@ -119,10 +116,10 @@ class LSTM(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (6,)
+        return (7,)
 
 
-class LSTMGradient(_ThreadedOp):
+class LSTMGradient(_LSTMOp):
     """The way back, from the gradient of the last states (b, h) or of all states (T b, h).
 
     Inputs: that gradient; x, mask, W, U as for `LSTM`; its states, cells and gates.
@@ -189,7 +186,7 @@ class LSTMGradient(_ThreadedOp):
         """
 
     def c_code_cache_version(self):
-        return (6,)
+        return (7,)
 
 
 def _activated(z):

@@ -5,66 +5,7 @@ through all steps. Products are taken step by step: they are as fast as one larg
 while it is in the cache.
 """
 
-_THREADS = """
-/* Threads over the rows of a batch, as many as the private OpenBLAS would use, which gets one for each of them. */
-struct RowThreads {
-    int count, before;
-    RowThreads(npy_intp rows, double multiply_adds_per_row) : count(1), before(0) {
-#ifdef openblas_set_num_threads
-        const int most = openblas_get_num_threads();
-        if (most < 2 || rows < 32 || rows * multiply_adds_per_row < 4e6) return;
-        before = most;
-        count = most < rows / 16 ? most : (int) (rows / 16);
-        openblas_set_num_threads(1);
-#endif
-    }
-    ~RowThreads() {
-#ifdef openblas_set_num_threads
-        if (before) openblas_set_num_threads(before);
-#endif
-    }
-    /* Calls of_rows(part, first row, row after the last) for every part, the first one on this thread. */
-    template <typename work> void run(npy_intp rows, const work &of_rows) const {
-        std::vector<std::thread> others;
-        for (int k = 1; k < count; k++) {
-            const npy_intp start = rows * k / count, stop = rows * (k + 1) / count;
-            try { others.emplace_back(of_rows, k, start, stop); } catch (...) { of_rows(k, start, stop); }
-        }
-        of_rows(0, 0, rows / count);
-        for (size_t k = 0; k < others.size(); k++) others[k].join();
-    }
-};
-"""
-
-# float32's exponential is written out so that the compiler can vectorise it (libm's is a call per element, which
-# takes longer than all the products): Cephes' polynomial, relative error 2e-7. float64 keeps libm's last digits.
-_POINTWISE = """
-#define ALONE __attribute__((noinline))  /* inlined, the pointers lose their "restrict", and the loop its vectors */
-static inline double exponential(double x) { return exp(x); }
-static inline float exponential(float x) {
-    x = x > 88.0f ? 88.0f : x;
-    x = x < -87.0f ? -87.0f : x;
-    const float shifted = x * 1.44269504f + 12582912.0f;  /* rounds to a whole number, in the lowest bits */
-    const float whole = shifted - 12582912.0f;
-    const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    float e = 1.9875691500e-4f;
-    e = e * r + 1.3981999507e-3f;
-    e = e * r + 8.3334519073e-3f;
-    e = e * r + 4.1665795894e-2f;
-    e = e * r + 1.6666665459e-1f;
-    e = e * r + 5.0000001201e-1f;
-    e = e * r * r + r + 1.0f;
-    npy_int32 bits;
-    memcpy(&bits, &shifted, 4);
-    bits = (bits + 127) << 23;  /* 2 to that whole number */
-    float power;
-    memcpy(&power, &bits, 4);
-    return e * power;
-}
-static inline double squashed(double x) { return tanh(x); }
-static inline float squashed(float x) { return 2.0f / (1.0f + exponential(-2.0f * x)) - 1.0f; }
-template <typename number> static inline number logistic(number x) { return 1 / (1 + exponential(-x)); }
-"""
+from aesara_nondecomp.ops.elementary import ELEMENTARY
 
 _FORWARD = """
 /* One valid row: gates from their sums, then cell and state. */
@@ -74,11 +15,11 @@ static void lstm_row(npy_intp h, number * __restrict__ i, number * __restrict__ 
                      number * __restrict__ cell, number * __restrict__ state) {
     for (npy_intp j = 0; j < h; j++) {
         const number in = logistic(i[j] + bias[j]), keep = logistic(f[j] + bias[h + j]);
-        const number candidate = squashed(g[j] + bias[2 * h + j]), out = logistic(o[j] + bias[3 * h + j]);
+        const number candidate = hyperbolic_tangent(g[j] + bias[2 * h + j]), out = logistic(o[j] + bias[3 * h + j]);
         const number c = keep * before[j] + in * candidate;
         i[j] = in; f[j] = keep; g[j] = candidate; o[j] = out;
         cell[j] = c;
-        state[j] = out * squashed(c);
+        state[j] = out * hyperbolic_tangent(c);
     }
 }
 
@@ -112,7 +53,7 @@ template <typename number, typename gemm>
 static void lstm_forward(gemm xgemm, npy_intp T, npy_intp b, npy_intp d, npy_intp h, const number *x,
                          const npy_int *mask, const number *W, const number *U, const number *bias,
                          number *gates, number *cells, number *states, number *last) {
-    const RowThreads threads(b, 4.0 * h * (d + h) * T);
+    const RowThreads threads(b, 4.0 * h * (d + h) * T * b);
     threads.run(b, [=](int part, npy_intp start, npy_intp stop) {
         (void) part;
         lstm_forward_rows(xgemm, start, stop, T, b, d, h, x, mask, W, U, bias, gates, cells, states, last);
@@ -129,7 +70,7 @@ static void lstm_row_back(npy_intp h, const number * __restrict__ i, const numbe
                           number * __restrict__ dh, number * __restrict__ dc, number * __restrict__ di,
                           number * __restrict__ df, number * __restrict__ dg, number * __restrict__ dout) {
     for (npy_intp j = 0; j < h; j++) {
-        const number s = squashed(cell[j]), to_cell = dc[j] + dh[j] * o[j] * (1 - s * s);
+        const number s = hyperbolic_tangent(cell[j]), to_cell = dc[j] + dh[j] * o[j] * (1 - s * s);
         di[j] = to_cell * g[j] * i[j] * (1 - i[j]);
         df[j] = to_cell * before[j] * f[j] * (1 - f[j]);
         dg[j] = to_cell * i[j] * (1 - g[j] * g[j]);
@@ -186,7 +127,7 @@ static bool lstm_backward(gemm xgemm, npy_intp T, npy_intp b, npy_intp d, npy_in
                           const number *upstream, const number *x, const npy_int *mask, const number *W,
                           const number *U, const number *states, const number *cells, const number *gates,
                           number *dx, number *dW, number *dU, number *db) {
-    const RowThreads threads(b, 8.0 * h * (d + h) * T);
+    const RowThreads threads(b, 8.0 * h * (d + h) * T * b);
     std::deque<LstmWork<number> > work;
     for (int k = 0; k < threads.count; k++) {
         work.emplace_back(b / threads.count + 1, d, h);
@@ -208,4 +149,4 @@ static bool lstm_backward(gemm xgemm, npy_intp T, npy_intp b, npy_intp d, npy_in
 }
 """
 
-SUPPORT = _THREADS + _POINTWISE + _FORWARD + _BACKWARD
+SUPPORT = ELEMENTARY + _FORWARD + _BACKWARD

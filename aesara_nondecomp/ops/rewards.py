@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp.ops.elementary import ELEMENTARY
 from aesara_nondecomp.ops.fused import FusedOp, c_number
 from aesara_nondecomp.rates import ClassSums, class_sums, reward_slopes
 
@@ -63,15 +64,16 @@ class RewardSums(FusedOp):
         outputs[1][0] = np.array(sums)
         outputs[2][0] = slope.reshape(scores.shape).astype(scores.dtype)
 
+    def c_support_code(self, **kwargs):
+        return super().c_support_code(**kwargs) + ELEMENTARY + _ROW_REWARDS
+
     def c_body(self, node, name, inputs, outputs, sub):
         scores, y, weights, temperature = inputs
         objective, sums, slope = outputs
-        number = c_number(node.inputs[0].dtype)
-        exp, log1p = ("expf", "log1pf") if number == "npy_float" else ("exp", "log1p")
         fail = sub["fail"]
         return f"""
         {{
-        typedef {number} number;
+        typedef {c_number(node.inputs[0].dtype)} number;
         PyArrayObject *f_array = PyArray_GETCONTIGUOUS({scores});
         PyArrayObject *y_array = PyArray_GETCONTIGUOUS({y});
         if (!f_array || !y_array) {{ Py_XDECREF(f_array); Py_XDECREF(y_array); {fail} }}
@@ -100,25 +102,19 @@ class RewardSums(FusedOp):
         for (npy_intp i = 0; i < b; i++) total += label[i] < 0 ? -(double) label[i] : (double) label[i];
         const number per_row = (number) (total > 0 ? 1.0 / total : 0.0);
 
-        for (npy_intp i = 0; i < b; i++) {{
-            const number weight = label[i] < 0 ? -label[i] : label[i];
-            if (weight == 0) {{ out[i] = 0; continue; }}
-            const int negative = label[i] < 0;
-            const number u = negative ? -f[i] : f[i], size = u < 0 ? -u : u;
-            /* Only exp(-|u|) is taken, so nothing overflows. */
-            const number small = {exp}(-size), share = 1 / (1 + small);
-            const number logistic = 1 - {log1p}(small) - (u < 0 ? size : 0);
-            const number logistic_slope = u > 0 ? small * share : share;
-            const number small_t = scale == 1 ? small : {exp}(-size * scale), share_t = 1 / (1 + small_t);
-            const number sigmoid = u > 0 ? share_t : small_t * share_t;
-            const number sigmoid_slope = small_t * share_t * share_t * scale;
-            const int right = negative ? f[i] <= 0 : f[i] > 0;
-            sum[0 + negative] += (double) weight * sigmoid;
-            sum[2 + negative] += (double) weight * logistic;
-            sum[4 + negative] += right ? (double) weight : 0.0;
-            sum[6 + negative] += (double) weight;
-            const number ascent = (number) w[negative] * sigmoid_slope + (number) w[2 + negative] * logistic_slope;
-            out[i] = (negative ? -weight : weight) * per_row * ascent;
+        number sigmoid[ROWS], logistic[ROWS];
+        for (npy_intp start = 0; start < b; start += ROWS) {{
+            const npy_intp rows = b - start < ROWS ? b - start : ROWS;
+            row_rewards(rows, f + start, label + start, w, scale, per_row, sigmoid, logistic, out + start);
+            for (npy_intp i = 0; i < rows; i++) {{
+                const double y = label[start + i], weight = y < 0 ? -y : y;
+                if (weight == 0) continue;
+                const int negative = y < 0, right = negative ? f[start + i] <= 0 : f[start + i] > 0;
+                sum[0 + negative] += weight * sigmoid[i];
+                sum[2 + negative] += weight * logistic[i];
+                sum[4 + negative] += right ? weight : 0.0;
+                sum[6 + negative] += weight;
+            }}
         }}
         double value = 0.0;
         for (int k = 0; k < 4; k++) value += w[k] == 0 ? 0.0 : w[k] * sum[k];
@@ -128,7 +124,34 @@ class RewardSums(FusedOp):
         """
 
     def c_code_cache_version(self):
-        return (3,)
+        return (4,)
+
+
+_ROW_REWARDS = """
+enum {ROWS = 256};  /* taken at a time: first their rewards, in vectors, then their sums */
+
+/* Rewards of some rows, and the derivative of the objective in their scores. */
+template <typename number> ALONE
+static void row_rewards(npy_intp rows, const number * __restrict__ f, const number * __restrict__ label,
+                        const double *weights, const number scale, const number per_row,
+                        number * __restrict__ sigmoid, number * __restrict__ logistic, number * __restrict__ slope) {
+    const number s_pos = (number) weights[0], s_neg = (number) weights[1];
+    const number l_pos = (number) weights[2], l_neg = (number) weights[3];
+    for (npy_intp i = 0; i < rows; i++) {
+        const number u = label[i] < 0 ? -f[i] : f[i], size = u < 0 ? -u : u;
+        /* Only exp(-|u|) is taken, so nothing overflows. */
+        const number small = exponential(-size), share = 1 / (1 + small);
+        const number small_t = exponential(-size * scale), share_t = 1 / (1 + small_t);
+        sigmoid[i] = u > 0 ? share_t : small_t * share_t;
+        logistic[i] = 1 - log_one_plus(small) - (u < 0 ? size : 0);
+        const number sigmoid_slope = small_t * share_t * share_t * scale;
+        const number logistic_slope = u > 0 ? small * share : share;
+        const number ascent = (label[i] < 0 ? s_neg : s_pos) * sigmoid_slope
+                              + (label[i] < 0 ? l_neg : l_pos) * logistic_slope;
+        slope[i] = label[i] == 0 ? 0 : label[i] * per_row * ascent;
+    }
+}
+"""
 
 
 def reward_sums_numpy(scores, y, weights, temperature=1.0):
