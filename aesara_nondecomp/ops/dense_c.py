@@ -58,10 +58,13 @@ static inline npy_intp rows_at_a_time(npy_intp b, npy_intp d, npy_intp h) {
     return 64 * (runs > 1 ? runs : 1);
 }
 
+/* In multiply-adds: those of the product, and what it takes to read and write the rows. */
+static inline double layer_work(npy_intp b, npy_intp d, npy_intp h) { return (double) b * (d * h + 8 * (d + h)); }
+
 template <typename number, typename gemm>
 static void layer(gemm xgemm, int activation, npy_intp b, npy_intp d, npy_intp h, const number *x, const number *W,
                   const number *bias, number *out) {
-    const RowThreads threads(b, (double) b * d * h);
+    const RowThreads threads(b, layer_work(b, d, h));
     threads.run(b, [=](int part, npy_intp start, npy_intp end) {
         (void) part;
         const npy_intp most = rows_at_a_time(b, d, h);
@@ -95,7 +98,7 @@ struct Slopes {
 template <typename number, typename gemm>
 static bool input_gradient(gemm xgemm, int activation, npy_intp b, npy_intp d, npy_intp h, const number *out,
                            const number *upstream, const number *W, number *gradient) {
-    const RowThreads threads(b, (double) b * d * h);
+    const RowThreads threads(b, layer_work(b, d, h));
     bool failed[RowThreads::MOST] = {};
     threads.run(b, [&](int part, npy_intp start, npy_intp end) {
         const npy_intp most = rows_at_a_time(b, d, h);
@@ -141,7 +144,7 @@ struct WeightShare {
 template <typename number, typename gemm>
 static bool weight_gradient(gemm xgemm, int activation, npy_intp b, npy_intp d, npy_intp h, const number *out,
                             const number *upstream, const number *x, number *dW, number *db) {
-    const RowThreads threads(b, (double) b * d * h);
+    const RowThreads threads(b, layer_work(b, d, h));
     WeightShare<number> shares[RowThreads::MOST];
     bool failed[RowThreads::MOST] = {};
     threads.run(b, [&](int part, npy_intp start, npy_intp end) {

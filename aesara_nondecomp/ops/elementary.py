@@ -7,8 +7,6 @@ polynomials of Cephes (Moshier), to within 3e-7 of the value; float64 keeps libm
 from __future__ import annotations
 
 ELEMENTARY = """
-#define ALONE __attribute__((noinline))  /* inlined, the pointers lose their "restrict", and the loop its vectors */
-
 static inline double exponential(double x) { return exp(x); }
 static inline float exponential(float x) {
     x = x > 88.0f ? 88.0f : x;

@@ -6,6 +6,8 @@ from aesara_nondecomp._aesara import COp
 
 # Aesara's headers know no such helper: a contiguous reference that is dropped however the block is left.
 _ARRAYS = """
+#define ALONE __attribute__((noinline))  /* inlined, the pointers lose their "restrict", and the loop its vectors */
+
 struct Contiguous {
     PyArrayObject *array;
     explicit Contiguous(PyArrayObject *any) : array(PyArray_GETCONTIGUOUS(any)) {}

@@ -19,7 +19,7 @@ import numpy as np
 from aesara_nondecomp._aesara import Apply, at
 from aesara_nondecomp.ops.embedding import summed_rows
 from aesara_nondecomp.ops.fused import FusedOp, c_number
-from aesara_nondecomp.ops.update import Rule
+from aesara_nondecomp.ops.update import SQUARES, Rule
 
 
 def caught_up(averages: np.ndarray, table: np.ndarray, touched: np.ndarray, t: float, averaging: float) -> np.ndarray:
@@ -76,7 +76,45 @@ class RowUpdate(FusedOp):
             out[0] = value
 
     def c_support_code(self, **kwargs):
-        return super().c_support_code(**kwargs) + _SUMMED_ROWS
+        return super().c_support_code(**kwargs) + SQUARES + _SUMMED_ROWS
+
+    def c_support_code_apply(self, node, name):
+        slots = range(len(self.rule.slots))
+        prefetch = " ".join(f"fetch({x} + ahead * d, d);" for x in ("P", "A", *(f"S{k}" for k in slots)))
+        # A function, and not inlined, for the sake of __restrict__: see `FusedUpdate`.
+        return f"""
+        template <typename number> ALONE
+        static double moved(
+                const SummedRows<number> &sums, const npy_intp d, double * __restrict__ touched,
+                number * __restrict__ P, number * __restrict__ A,
+                {"".join(f"number * __restrict__ S{k}, " for k in slots)}
+                const double learning_rate, const double averaging, const double t, const number decay) {{
+            const number lr = (number) learning_rate; (void) lr; (void) decay;
+            const number left = (number) (averaging == 0 ? 0.0 : 1.0 - (1.0 - averaging) / (1.0 - pow(averaging, t)));
+            {self.rule.c_constants()}
+            const number * __restrict__ G = sums.sums;
+            double square = 0;
+            for (npy_intp k = 0; k < sums.count; k++, G += d) {{
+                const npy_intp row = sums.rows[k], first = row * d;
+                if (k + 4 < sums.count) {{ const npy_intp ahead = sums.rows[k + 4]; {prefetch} }}
+                const double since = touched[row], before = t - 1.0;
+                const number still = (number) (since == before ? 1.0 : since == 0 ? 0.0 : pow(averaging, before - since)
+                                               * (1.0 - pow(averaging, since)) / (1.0 - pow(averaging, before)));
+                touched[row] = t;
+                square += squares(d, G);
+                for (npy_intp j = 0; j < d; j++) {{
+                    number p = P[first + j], g = G[j];
+                    const number average = p - still * (p - A[first + j]);
+                    {"".join(f"number s{k} = S{k}[first + j];" for k in slots)}
+                    {self.rule.c_step()}
+                    {"".join(f"S{k}[first + j] = s{k};" for k in slots)}
+                    P[first + j] = p;
+                    A[first + j] = p - left * (p - average);
+                }}
+            }}
+            return square;
+        }}
+        """
 
     def c_body(self, node, name, inputs, outputs, sub):
         learning_rate, averaging, t, decay, ids, gradients, table, average, touched, *slots = inputs
@@ -84,18 +122,12 @@ class RowUpdate(FusedOp):
         in_place = " && ".join(
             f"PyArray_IS_C_CONTIGUOUS({x}) && PyArray_SIZE({x}) == V * d" for x in (table, average, *slots)
         )
-        pointers = "".join(
-            f"number * __restrict__ S{k} = (number*) PyArray_DATA({slot}) + row * d;" for k, slot in enumerate(slots)
-        )
-        load = "".join(f"number s{k} = S{k}[j];" for k in range(len(slots)))
-        store = "".join(f"S{k}[j] = s{k};" for k in range(len(slots)))
-        prefetch = " ".join(f"fetch((number*) PyArray_DATA({x}) + ahead * d, d);" for x in (table, average, *slots))
+        pointers = ", ".join(f"(number*) PyArray_DATA({x})" for x in (table, average, *slots))
         pass_on = "\n".join(
             f"Py_XDECREF({outputs[o]}); {outputs[o]} = {inputs[source]}; Py_INCREF({outputs[o]});"
             for o, (source,) in self.destroy_map.items()
         )
         return f"""
-        {{
         typedef {c_number(node.inputs[6].dtype)} number;
         Contiguous ids({ids}), gradients({gradients});
         if (!(ids && gradients)) {{ {fail} }}
@@ -105,50 +137,21 @@ class RowUpdate(FusedOp):
                             "a last step per row, and a gradient per token");
             {fail}
         }}
-        const double learning_rate = *(double*) PyArray_DATA({learning_rate});
-        const double averaging = *(double*) PyArray_DATA({averaging});
-        const double t = *(double*) PyArray_DATA({t}) + 1.0;
-        const number lr = (number) learning_rate; (void) lr;
-        const number decay = (number) *(double*) PyArray_GETPTR1({decay}, {self.position}); (void) decay;
-        const number left = (number) (averaging == 0 ? 0.0 : 1.0 - (1.0 - averaging) / (1.0 - pow(averaging, t)));
-        {self.rule.c_constants()}
         SummedRows<number> sums(V, d, b, T, ids.data<npy_int>(), gradients.data<number>());
         if (!sums.valid()) {{ {fail} }}
-        double *touched = (double*) PyArray_DATA({touched}), square = 0;
-        for (npy_intp k = 0; k < sums.count; k++) {{
-            const npy_intp row = sums.rows[k];
-            if (k + 4 < sums.count) {{ const npy_intp ahead = sums.rows[k + 4]; {prefetch} }}
-            const double since = touched[row], before = t - 1.0;
-            const number still = (number) (since == before ? 1.0 : since == 0 ? 0.0 : pow(averaging, before - since)
-                                           * (1.0 - pow(averaging, since)) / (1.0 - pow(averaging, before)));
-            touched[row] = t;
-            number * __restrict__ P = (number*) PyArray_DATA({table}) + row * d;
-            number * __restrict__ A = (number*) PyArray_DATA({average}) + row * d;
-            const number * __restrict__ G = sums.sums + k * d;
-            {pointers}
-            number lane[8] = {{0, 0, 0, 0, 0, 0, 0, 0}};  /* eight partial sums: a reduction that vectorises */
-            for (npy_intp j = 0; j < d; j++) lane[j & 7] += G[j] * G[j];
-            for (int j = 0; j < 8; j++) square += lane[j];
-            for (npy_intp j = 0; j < d; j++) {{
-                number p = P[j], g = G[j];
-                const number average = p - still * (p - A[j]);
-                {load}
-                {self.rule.c_step()}
-                {store}
-                P[j] = p;
-                A[j] = p - left * (p - average);
-            }}
-        }}
+        const double square = moved<number>(
+            sums, d, (double*) PyArray_DATA({touched}), {pointers}, *(double*) PyArray_DATA({learning_rate}),
+            *(double*) PyArray_DATA({averaging}), *(double*) PyArray_DATA({t}) + 1.0,
+            (number) *(double*) PyArray_GETPTR1({decay}, {self.position}));
         {pass_on}
         Py_XDECREF({norm});
         {norm} = (PyArrayObject*) PyArray_EMPTY(0, NULL, NPY_DOUBLE, 0);
         if (!{norm}) {{ {fail} }}
         *(double*) PyArray_DATA({norm}) = sqrt(square);
-        }}
         """
 
     def c_code_cache_version(self):
-        return 4, self.rule.c_constants(), self.rule.c_step()
+        return 5, self.rule.c_constants(), self.rule.c_step()
 
 
 def _step_left(d: float, t: float) -> float:

@@ -25,6 +25,21 @@ class Rule(Protocol):
         """C statements that move p and the slots s0, s1 ... by the ascent direction g with weight decay `decay`."""
 
 
+SQUARES = """
+/* Sum of squares; by eight partial sums, which vectorise. */
+template <typename number> ALONE
+static double squares(const npy_intp size, const number * __restrict__ G) {
+    number lane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    const npy_intp whole = size - size % 8;
+    for (npy_intp j = 0; j < whole; j += 8) for (int k = 0; k < 8; k++) lane[k] += G[j + k] * G[j + k];
+    for (npy_intp j = whole; j < size; j++) lane[j & 7] += G[j] * G[j];
+    double square = 0;
+    for (int k = 0; k < 8; k++) square += lane[k];
+    return square;
+}
+"""
+
+
 class FusedUpdate(FusedOp):
     """In-place ascent step of one parameter.
 
@@ -73,21 +88,20 @@ class FusedUpdate(FusedOp):
         for out, value in zip(outputs, [np.asarray(now), p, *slots, average, np.asarray(norm)]):
             out[0] = value
 
+    def c_support_code(self, **kwargs):
+        return super().c_support_code(**kwargs) + SQUARES
+
     def c_support_code_apply(self, node, name):
         slots = range(len(self.rule.slots))
         # A function, and not inlined, since GCC heeds __restrict__ there only: else the loop is not vectorised.
         return f"""
         template <typename number>
-        static __attribute__((noinline)) double moved(
+        static ALONE double moved(
                 const npy_intp size, number * __restrict__ P, number * __restrict__ A, const number * __restrict__ G,
                 {"".join(f"number * __restrict__ S{k}, " for k in slots)}
                 const double learning_rate, const double t, const number decay, const number left) {{
             const number lr = (number) learning_rate; (void) lr; (void) decay;
             {self.rule.c_constants()}
-            number lane[8] = {{0, 0, 0, 0, 0, 0, 0, 0}};  /* eight partial sums: a reduction that vectorises */
-            const npy_intp whole = size - size % 8;
-            for (npy_intp j = 0; j < whole; j += 8) for (int k = 0; k < 8; k++) lane[k] += G[j + k] * G[j + k];
-            for (npy_intp j = whole; j < size; j++) lane[j & 7] += G[j] * G[j];
             for (npy_intp j = 0; j < size; j++) {{
                 number p = P[j], g = G[j];
                 {"".join(f"number s{k} = S{k}[j];" for k in slots)}
@@ -96,9 +110,7 @@ class FusedUpdate(FusedOp):
                 P[j] = p;
                 A[j] = p - left * (p - A[j]);
             }}
-            double square = 0;
-            for (int k = 0; k < 8; k++) square += lane[k];
-            return square;
+            return squares(size, G);
         }}
         """
 
@@ -141,4 +153,4 @@ class FusedUpdate(FusedOp):
 
     def c_code_cache_version(self):
         # Of the rule's text too: Aesara would go on using the module compiled for an earlier wording of it.
-        return 7, self.rule.c_constants(), self.rule.c_step()
+        return 8, self.rule.c_constants(), self.rule.c_step()
