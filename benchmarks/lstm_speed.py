@@ -26,7 +26,7 @@ GOAL = 0.6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--rounds", type=int, default=60, help="rounds of the two in turn (default 60)")
+    parser.add_argument("--rounds", type=int, default=30, help="rounds of the two in turn (default 30)")
     parser.add_argument("--json", help="file to write the cases to")
     parser.add_argument("--here", action="store_true", help="this process only, with the threads it was started with")
 

@@ -26,6 +26,7 @@ THREADS = 2
 PRIOR = 0.2
 BLOCK_SECONDS = 0.02  # a contestant's turn: long beside the clock and a thread pool's awakening
 PAUSE = 0.05  # before a turn, in seconds; OpenBLAS's threads spin for up to 0.03 after their last product
+WARM_BLOCKS = 10  # of calls off the clock, first in a turn: until caches are full and each thread has a core
 # Batch, columns, hidden layers, and the largest ratios to PyTorch and to JAX that are allowed.
 CASES: dict[str, tuple[int, int, tuple[int, ...], float, float]] = {
     "64x22-32": (64, 22, (32,), 0.15, 0.5),
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="file to write the cases to")
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES, metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
-    parser.add_argument("--rounds", type=int, default=60, help="turns of each contestant (default 60)")
+    parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant (default 30)")
     parser.add_argument("--here", action="store_true", help="in this process, with the threads it was started with")
 
 
@@ -133,7 +134,7 @@ def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, li
     """Milliseconds per call of each function: a mean per round, in which each has its turn, in changing order.
 
     A pause goes before each turn: threads of the one before, which spin for a while after their last piece of work,
-    would take a core from the next.
+    would take a core from the next. Then it runs off the clock for a while, so that the state is that of a long run.
 
     Parameters
     ----------
@@ -147,7 +148,8 @@ def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, li
         for name in names[k % len(names) :] + names[: k % len(names)]:
             run, n = runs[name], repeats[name]
             time.sleep(PAUSE)
-            run()  # brings its data back into the caches, and its threads back to work
+            for _ in range(WARM_BLOCKS * n):
+                run()
             begun = time.perf_counter()
             for _ in range(n):
                 run()
