@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aesara_nondecomp._aesara import aesara, blas_header_text
 from aesara_nondecomp.ops.fused import FusedOp
+from aesara_nondecomp.ops.threads import ROW_THREADS
 
 _DECLARATIONS = """
 extern "C" {
@@ -61,61 +62,6 @@ struct OneThreadIfSmall { explicit OneThreadIfSmall(double) {} };
 #endif
 """
 
-# Rows of a batch are shared out among threads of our own, as that speeds up whatever is done with them beside the
-# product too. A thread that is started for one call costs some 10 microseconds: a tenth of what 4 million take.
-_ROW_THREADS = """
-#include <pthread.h>
-template <typename work> struct RowPart {
-    const work *of_rows;
-    int part;
-    npy_intp first, end;
-    pthread_t thread;
-    bool apart;
-    void start(const work &given, int number, npy_intp from, npy_intp to) {
-        of_rows = &given; part = number; first = from; end = to;
-        apart = pthread_create(&thread, NULL, call, this) == 0;
-        if (!apart) call(this);
-    }
-    void join() { if (apart) pthread_join(thread, NULL); }
-    static void *call(void *self) {
-        const RowPart *own = (const RowPart*) self;
-        (*own->of_rows)(own->part, own->first, own->end);
-        return NULL;
-    }
-};
-
-/* Threads over the rows of a batch, as many as the private OpenBLAS would use, which gets one for each of them. */
-struct RowThreads {
-    enum {MOST = 64};
-    int count, before;
-    RowThreads(npy_intp rows, double multiply_adds) : count(1), before(0) {
-#ifdef openblas_set_num_threads
-        const int allowed = openblas_get_num_threads();
-        const double useful = multiply_adds / 4e6 < rows / 16 ? multiply_adds / 4e6 : rows / 16;
-        if (allowed < 2 || useful < 2) return;
-        before = allowed;
-        count = (int) (useful < allowed ? useful : allowed);
-        if (count > MOST) count = MOST;
-        openblas_set_num_threads(1);
-#else
-        (void) rows; (void) multiply_adds;
-#endif
-    }
-    ~RowThreads() {
-#ifdef openblas_set_num_threads
-        if (before) openblas_set_num_threads(before);
-#endif
-    }
-    /* Calls of_rows(part, first row, row after the last) for every part, the first one on this thread. */
-    template <typename work> void run(npy_intp rows, const work &of_rows) const {
-        RowPart<work> parts[MOST];
-        for (int k = 1; k < count; k++) parts[k].start(of_rows, k, rows * k / count, rows * (k + 1) / count);
-        of_rows(0, 0, rows / count);
-        for (int k = 1; k < count; k++) parts[k].join();
-    }
-};
-"""
-
 _PRODUCT = """
 /* c (m, n) = op(a) op(b) + keep c, all row-major and contiguous; op transposes where asked; keep is 0 or 1.
    BLAS is column-major, so it is given the transposed product: c' = op(b)' op(a)'.
@@ -149,7 +95,7 @@ class BlasOp(FusedOp):
     def c_support_code(self, **kwargs):
         linked = bool(aesara.config.blas__ldflags)
         blas = _DECLARATIONS if linked else blas_header_text()
-        return super().c_support_code(**kwargs) + blas + _NAMES + _THREADS + _ROW_THREADS + _PRODUCT
+        return super().c_support_code(**kwargs) + blas + _NAMES + _THREADS + ROW_THREADS + _PRODUCT
 
     def c_libraries(self, **kwargs):
         return aesara.tensor.blas.ldflags()

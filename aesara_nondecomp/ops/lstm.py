@@ -116,7 +116,7 @@ class LSTM(_LSTMOp):
         """
 
     def c_code_cache_version(self):
-        return (7,)
+        return (11,)
 
 
 class LSTMGradient(_LSTMOp):
@@ -186,7 +186,7 @@ class LSTMGradient(_LSTMOp):
         """
 
     def c_code_cache_version(self):
-        return (7,)
+        return (11,)
 
 
 def _activated(z):
