@@ -10,7 +10,7 @@ TUNED, HALFWAY = ("tuned",), ("halfway",)
 FIXED = {
     "f1": "direct, vote of 3, at 0, refit",
     "min": "direct, both drivers, vote of 5, tuned",
-    "qmean": "direct, both drivers, vote of 3, halfway",
+    "qmean": "direct, both drivers, vote of 5, tuned",
 }
 """The method of each measure by which the fresh seeds are judged; fixed on development seeds before any was scored."""
 
