@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +46,7 @@ class _Block(NamedTuple):
     rows: list[int]
     """Of each batch, padding aside."""
     y: np.ndarray
+    X: Any
 
 
 class MiniBatches:
@@ -58,8 +58,8 @@ class MiniBatches:
     independent streams, each reshuffled when it is used up, and never pad.
 
     A batch is a view into a buffer that holds a block of many batches: it is valid until the next
-    call of `next`. Copy what must live longer. Where the data need several blocks, a thread fetches the next one's rows
-    while this one is trained on; which rows these are was settled before, so that it changes no batch.
+    call of `next`. Copy what must live longer. Where the data need several blocks, a thread draws the next one and
+    fetches its rows while this one is trained on; blocks follow one another as without it, so that it changes no batch.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class MiniBatches:
         block, start = self._block, self._cursor * self.batch_size
         part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
-        X = self._X_of_block if self._distant else self._X_of_block[part]
+        X = block.X if self._distant else block.X[part]
         return Batch(X[:, : used_width(X)] if self._tokens and not self._distant else X, block.y[part], rows)
 
     def state(self) -> dict[str, Any]:
@@ -161,6 +161,8 @@ class MiniBatches:
             if state.get(name) != value:
                 raise ValueError(f"these batches have {name} = {value}, but the stored state was taken with "
                                  f"{state.get(name)}. Rebuild MiniBatches with the same data and options.")
+        if self._coming:
+            self._coming.result()  # until then the sampler is the reader's
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
@@ -176,26 +178,21 @@ class MiniBatches:
         return int(min(max(1, size // batch_bytes), self.steps_per_epoch))
 
     def _forget_blocks(self) -> None:
-        self._block = _Block(self._sampler.state(), [], self._y[:0])
-        self._coming: tuple[_Block, Callable[[], Any]] | None = None
-        self._cursor = 0
+        self._block, self._cursor = _Block(self._sampler.state(), [], self._y[:0], None), 0
+        self._coming: Future | None = None
 
     def _load_block(self) -> None:
-        self._block, fetched = self._coming or self._begin_block()
-        self._X_of_block = fetched()
-        self._coming = self._begin_block() if self._reader else None
-        self._cursor = 0
+        self._block, self._cursor = self._coming.result() if self._coming else self._next_block(), 0
+        self._coming = self._reader.submit(self._next_block) if self._reader else None
 
-    def _begin_block(self) -> tuple[_Block, Callable[[], Any]]:
-        """The next batches, and what gives their rows: the reader, once it is done, or else this thread."""
+    def _next_block(self) -> _Block:
         streams = self._sampler.state()
         drawn = self._sampler.draw(self._batches_per_block)
         indices, padding = drawn.reshape(-1), drawn < 0
         y = np.take(self._y, indices, mode="clip")
         y[padding.reshape(-1)] = 0
         rows = (self.batch_size - np.count_nonzero(padding, axis=1)).tolist()
-        fetch = partial(self._gather, indices, next(self._buffers))
-        return _Block(streams, rows, y), self._reader.submit(fetch).result if self._reader else fetch
+        return _Block(streams, rows, y, self._gather(indices, next(self._buffers)))
 
     def _gather(self, indices: np.ndarray, out: Any) -> Any:
         """The rows of `X` at `indices`, zeros at -1; in `out`, unless they are distant."""
