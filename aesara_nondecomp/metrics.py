@@ -136,6 +136,8 @@ def report(table: ConfusionTable, measures: Iterable[str | Measure] | None = Non
     ValueError, TypeError
         As in `score`.
     """
+    if isinstance(measures, str):
+        raise TypeError(f"report needs several measures, got {measures!r} alone. Pass [{measures!r}], or use score.")
     chosen = defaults() if measures is None else [get(measure) for measure in measures]
     return {str(measure): score(measure, table) for measure in chosen}
 

@@ -40,7 +40,7 @@ def get(schedule: str | Schedule, steps: int) -> Schedule:
     Parameters
     ----------
     schedule : {"constant", "step", "cosine", "inverse_root"} or callable (step from 0 -> factor on the rate)
-        "step" divides the rate by 10 at one half and again at the end of the run.
+        "step" divides the rate by 10 once, when half of the steps are done.
     steps : int >= 1
 
     Raises
@@ -52,7 +52,7 @@ def get(schedule: str | Schedule, steps: int) -> Schedule:
         return schedule
     builders: dict[str, Callable[[], Schedule]] = {
         "constant": constant,
-        "step": lambda: step_decay(max(steps // 2, 1)),
+        "step": lambda: step_decay(-(-steps // 2)),
         "cosine": lambda: cosine(steps),
         "inverse_root": inverse_root,
     }

@@ -86,6 +86,17 @@ def test_a_missing_file_is_named_with_the_folder_that_should_hold_it(tmp_path, n
         load(name, tmp_path)
 
 
+def test_a_file_that_is_damaged_or_lacks_an_array_is_named(tmp_path):
+    (tmp_path / "ijcnn1").mkdir()
+    file = tmp_path / "ijcnn1" / "ijcnn1.npz"
+    np.savez(file, X_train=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="needs the array 'y_train' in .*ijcnn1.npz, which holds X_train"):
+        load("ijcnn1", tmp_path)
+    file.write_bytes(b"PK no archive")
+    with pytest.raises(ValueError, match="cannot read .*ijcnn1.npz"):
+        load("ijcnn1", tmp_path)
+
+
 @needs_data
 @pytest.mark.parametrize("name, train, test", [
     ("ijcnn1", (49_990, 22, 4_853), (91_701, 22, 8_712)),

@@ -294,3 +294,10 @@ def test_a_user_measure_needs_a_name_and_functions():
         measures.pseudolinear("", (0, 1, 0), (1, 0, 0))
     with pytest.raises(TypeError, match="to be functions"):
         measures.concave("mine", user_qmean, (0.5, 0.5))
+
+
+@pytest.mark.parametrize("name", ["fbeta", "qmeasure", "qmeasure_barranquero"])
+@pytest.mark.parametrize("beta", [0.0, -1.0, 1e7, 1e200, float("nan")])
+def test_a_beta_whose_square_cannot_be_computed_with_is_refused(name, beta):
+    with pytest.raises(ValueError, match=r"finite beta above 0 and at most 1e\+06"):
+        measures.get(name, beta=beta)

@@ -119,6 +119,11 @@ def test_report_of_chosen_measures_is_keyed_by_label_in_their_order():
     assert list(found) == ["kld", "fbeta(beta=2)"]
 
 
+def test_report_of_one_name_is_refused_with_the_list_it_should_be():
+    with pytest.raises(TypeError, match=r"got 'f1' alone. Pass \['f1'\]"):
+        report(ConfusionTable(40, 10, 5, 45), "f1")
+
+
 def test_report_without_positives_says_nan_where_a_rate_is_missing():
     found = report(ConfusionTable(0, 0, 3, 7))
     assert math.isnan(found["min"]) and found["accuracy"] == 0.7 and found["ae"] == pytest.approx(0.3)

@@ -42,6 +42,13 @@ def test_a_name_lays_its_schedule_over_the_run(name, halfway):
     assert schedule(50) == pytest.approx(halfway)
 
 
+@pytest.mark.parametrize("steps", [2, 5, 99, 100])
+def test_step_divides_the_rate_once_within_the_run(steps):
+    schedule = schedules.get("step", steps)
+    values = [schedule(step) for step in range(steps)]
+    assert set(values) == {1.0, 0.1} and 0 <= values.count(1.0) - values.count(0.1) <= 1
+
+
 def test_every_schedule_serves_a_run_of_one_step():
     for name in ("constant", "step", "cosine", "inverse_root"):
         assert schedules.get(name, 1)(0) == 1.0

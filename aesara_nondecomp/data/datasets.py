@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import choose
-from aesara_nondecomp.data.files import PathLike
+from aesara_nondecomp.data.files import PathLike, open_archive, stored_array
 from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.ppi import column_means, fill_missing, read_ppi
 from aesara_nondecomp.data.splits import stratified_split
@@ -133,13 +133,13 @@ def _vader_tweets() -> Dataset:
 
 
 def _ijcnn1(data_dir: Path) -> Dataset:
-    arrays = _arrays("ijcnn1", data_dir / "ijcnn1" / "ijcnn1.npz")
+    arrays = _FileArrays("ijcnn1", data_dir / "ijcnn1" / "ijcnn1.npz")
     return Dataset("ijcnn1", arrays["X_train"], arrays["y_train"], arrays["X_test"], arrays["y_test"],
                    None, None, "Prokhorov, D. (2001). IJCNN 2001 neural network competition; LIBSVM Data.")
 
 
 def _cod_rna(data_dir: Path) -> Dataset:
-    arrays = _arrays("cod-rna", data_dir / "cod-rna" / "cod-rna_train.npz")
+    arrays = _FileArrays("cod-rna", data_dir / "cod-rna" / "cod-rna_train.npz")
     _, copies_of = np.unique(arrays["X"], axis=0, return_inverse=True)
     return _group_split("cod-rna", arrays["X"], arrays["y"], copies_of.reshape(-1),
                         "Uzilov, A.V. et al. (2006). Detection of non-coding RNAs on the basis of predicted "
@@ -147,7 +147,7 @@ def _cod_rna(data_dir: Path) -> Dataset:
 
 
 def _covtype(data_dir: Path) -> Dataset:
-    arrays = _arrays("covtype", data_dir / "covtype" / "covtype.npz")
+    arrays = _FileArrays("covtype", data_dir / "covtype" / "covtype.npz")
     y = (arrays["cover_type"] == 5).astype(np.uint8)
     train, test = _stratified_draw(y, COVTYPE_TRAIN, COVTYPE_TEST)
     names = (*(name.decode() for name in arrays["numeric_names"].tolist()),
@@ -161,7 +161,7 @@ def _covtype(data_dir: Path) -> Dataset:
 
 
 def _kdd04(data_dir: Path) -> Dataset:
-    arrays = _arrays("kdd04", data_dir / "standin_kdd04_protein" / "kdd04_protein.npz")
+    arrays = _FileArrays("kdd04", data_dir / "standin_kdd04_protein" / "kdd04_protein.npz")
     return _group_split("kdd04", arrays["X"], arrays["y"], arrays["block_id"],
                         "KDD Cup 2004, protein homology task.")
 
@@ -181,7 +181,7 @@ def _ppi(data_dir: Path) -> Dataset:
 
 
 def _mammography(data_dir: Path) -> Dataset:
-    arrays = _arrays("mammography", data_dir / "standin_mammography" / "mammography.npz")
+    arrays = _FileArrays("mammography", data_dir / "standin_mammography" / "mammography.npz")
     X, y = arrays["X"], arrays["y"]
     train, test = stratified_split(_signs(y), 0.3, SPLIT_SEED)
     return Dataset("mammography", X[train], y[train], X[test], y[test], None, None,
@@ -262,16 +262,20 @@ def _embedded(file: str) -> bytes:
 
 
 def _embedded_arrays(file: str) -> dict[str, np.ndarray]:
-    return _all_arrays(io.BytesIO(_embedded(file)))
+    with np.load(io.BytesIO(_embedded(file)), allow_pickle=False) as archive:
+        return dict(archive)
 
 
-def _arrays(name: str, path: Path) -> dict[str, np.ndarray]:
-    return _all_arrays(_present(name, path))
+class _FileArrays(dict[str, np.ndarray]):
+    """Arrays of a file that may be another than it should."""
 
+    def __init__(self, name: str, path: Path):
+        with open_archive(_present(name, path)) as archive:
+            super().__init__({key: stored_array(archive, key, path) for key in archive.files})
+        self._about = f"data set {name!r} needs the array {{!r}} in {path}, which holds {', '.join(self) or 'none'}"
 
-def _all_arrays(file: Path | io.BytesIO) -> dict[str, np.ndarray]:
-    with np.load(file, allow_pickle=False) as archive:
-        return {key: archive[key] for key in archive.files}
+    def __missing__(self, key: str) -> np.ndarray:
+        raise ValueError(f"{self._about.format(key)}. Put the original file there.")
 
 
 def _present(name: str, path: Path) -> Path:

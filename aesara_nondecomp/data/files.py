@@ -7,6 +7,7 @@ import csv
 import gzip
 import lzma
 import os
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,32 @@ def text_lines(path: PathLike) -> Iterator[IO[str]]:
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says "
                          "and complete.") from error
+
+
+@contextmanager
+def open_archive(path: PathLike) -> Iterator[Any]:
+    """The arrays of an .npz file by name; a ValueError, naming the file, for what is no such archive."""
+    found = existing_file(path)
+    try:
+        archive = np.load(found, allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"cannot read {path} as .npz: {error}. Write it with numpy.savez.") from error
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError(f"{path} must be an .npz archive of two arrays, got a single array. "
+                         "Write it with numpy.savez(path, X=X, y=y).")
+    with archive:
+        yield archive
+
+
+def stored_array(archive: Any, name: str, path: PathLike) -> np.ndarray:
+    """One array of an open archive; a ValueError, naming file and array, where it is damaged."""
+    try:
+        return archive[name]
+    except MemoryError:
+        raise  # the array is too large, the file may be whole
+    except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
+        raise ValueError(f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
+                         "array of numbers or strings.") from error
 
 
 def whole_numbers(numbers: np.ndarray) -> np.ndarray:

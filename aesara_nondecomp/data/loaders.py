@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import scipy.sparse
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.csv_files import read_csv
-from aesara_nondecomp.data.files import PathLike, Table, existing_file, text_lines, whole_numbers
+from aesara_nondecomp.data.files import PathLike, Table, open_archive, stored_array, text_lines, whole_numbers
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
@@ -147,7 +145,7 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
     FileNotFoundError
         If there is no such file.
     """
-    with _archive(path) as archive:
+    with open_archive(path) as archive:
         X = _member(archive, features, path)
         y = np.empty(0) if labels is None else _member(archive, labels, path)
         names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
@@ -191,31 +189,11 @@ def _number(text: str, what: str) -> float:
         raise ValueError(f"expected a number for {what}, got {text!r}. Check that line.") from None
 
 
-@contextmanager
-def _archive(path: PathLike) -> Iterator[Any]:
-    found = existing_file(path)
-    try:
-        archive = np.load(found, allow_pickle=False)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"cannot read {path} as .npz: {error}. Write it with numpy.savez.") from error
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise ValueError(f"{path} must be an .npz archive of two arrays, got a single array. "
-                         "Write it with numpy.savez(path, X=X, y=y).")
-    with archive:
-        yield archive
-
-
 def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
     if name not in archive.files:
         raise ValueError(f"{path} has no array {name!r}; name the arrays with features= and labels=. "
                          f"{suggestion(name, archive.files)}")
-    try:
-        return archive[name]
-    except MemoryError:
-        raise  # the array is too large, the file may be whole
-    except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
-        raise ValueError(f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
-                         "array of numbers or strings.") from error
+    return stored_array(archive, name, path)
 
 
 def _strings(names: np.ndarray) -> tuple[str, ...]:

@@ -321,6 +321,9 @@ def check_prior(name: str, prior: float) -> None:
         )
 
 
+LARGEST_BETA = 1e6  # its square is computed with
+
+
 def set_number(
     measure: Any, field: str, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Concave, Measure, Pair, Pseudolinear, Triple, set_number
+from .base import LARGEST_BETA, Concave, Measure, Pair, Pseudolinear, Triple, set_number
 
 # G-mean's gradient is unbounded near the axes; rates are raised to this floor before its formula is applied.
 RATE_FLOOR = 1e-6
@@ -209,7 +209,7 @@ class FBeta(Pseudolinear):
 
     Parameters
     ----------
-    beta : float, > 0
+    beta : float in (0, 1e6]
         Above 1 it favours recall, below 1 precision.
 
     Raises
@@ -224,7 +224,7 @@ class FBeta(Pseudolinear):
     name = "fbeta"
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0)
+        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
 
     def coefficients(self, prior: float) -> tuple[Triple, Triple]:
         B, theta = self.beta**2, (1.0 - prior) / prior

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import NestedConcave, Pair, PseudoConcave, plain, set_number
+from .base import LARGEST_BETA, NestedConcave, Pair, PseudoConcave, plain, set_number
 from .classification import BalancedAccuracy
 from .quantification import KLD, NAS, NSS, divergence, divergence_of_counts, negated_divergence_gradient
 
@@ -51,7 +51,7 @@ class QMeasure(_HarmonicPair):
 
     Parameters
     ----------
-    beta : float, > 0
+    beta : float in (0, 1e6]
         Above 1 it favours the quantification measure NSS, below 1 the balanced accuracy BA.
     raw : bool
         Use the unnormalised NSS ("qmeasure_raw").
@@ -69,7 +69,7 @@ class QMeasure(_HarmonicPair):
     name = "qmeasure"
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0)
+        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
         if self.raw:
             object.__setattr__(self, "name", "qmeasure_raw")
 
@@ -93,7 +93,7 @@ class QMeasureBarranquero(_HarmonicPair):
 
     Parameters
     ----------
-    beta : float, > 0
+    beta : float in (0, 1e6]
         Above 1 it favours the quantification measure NAS, below 1 recall.
 
     Raises
@@ -108,7 +108,7 @@ class QMeasureBarranquero(_HarmonicPair):
     name = "qmeasure_barranquero"
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0)
+        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
         return P, NAS().value(P, N, prior)
