@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp import optimisers
-from aesara_nondecomp._aesara import at, jax_mode
+from aesara_nondecomp._aesara import aesara, at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number, require
 from aesara_nondecomp.compiling import BACKENDS
 from aesara_nondecomp.moves import Moves, number, value_of
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import reward_sums
+from aesara_nondecomp.ops import reward_sums, standardise
 from aesara_nondecomp.rates import ClassSums
 
 SCORING_ROWS = 4096  # rows scored at a time: large enough for BLAS, small enough to stay in cache
@@ -164,9 +164,15 @@ class TrainFunctions:
         parts = (self._class_sums(_dense(X[rows]), y[rows]) for rows in self._chunks(len(y)))
         return ClassSums(*sum(parts, np.zeros(len(ClassSums._fields))).tolist())
 
-    def scores(self, X) -> np.ndarray:
-        """Scores (n,) of any number of rows (array or CSR) at the current weights, in the network's dtype."""
-        return self._by_chunks(lambda: self._scores, X).reshape(-1)
+    def scores(self, X, scaling=None) -> np.ndarray:
+        """Scores (n,) of any number of rows (array or CSR) at the current weights, in the network's dtype.
+
+        With a `data.Standardiser` the rows are standardised on the way.
+        """
+        if scaling is None:
+            return self._by_chunks(lambda: self._scores, X).reshape(-1)
+        numbers = (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
+        return self._by_chunks(lambda: lambda rows: self._scores_of_raw(rows, *numbers), X).reshape(-1)
 
     def features(self, X) -> np.ndarray:
         """Output (n, k) of the lower part of the network, for `Network.head_network`."""
@@ -332,6 +338,12 @@ class TrainFunctions:
     @cached_property
     def _scores(self):
         return self._function([self.network.inputs], self.network.scores, "scores")
+
+    @cached_property
+    def _scores_of_raw(self):
+        rows, numbers = self.network.inputs.type(), [at.dvector(), at.dvector(), at.dscalar()]
+        scores = aesara.clone_replace(self.network.scores, {self.network.inputs: standardise(rows, *numbers)})
+        return self._function([rows, *numbers], scores, "scores_of_raw")
 
     @cached_property
     def _features(self):

@@ -78,7 +78,7 @@ class Model:
         """
         X = self._rows(X)
         with self.functions.using(self.parameters):
-            return self.functions.scores(X)
+            return self.functions.scores(X, self.scaling)
 
     def read_out(self, name: str, X) -> np.ndarray:
         """One of the network's extras for each row, such as "attention_weights" (n, T) of `networks.attention`.
@@ -91,7 +91,7 @@ class Model:
         known = self.functions.network.extras
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
-        X = self._rows(X)
+        X = scale_rows(self._rows(X), self.scaling)
         with self.functions.using(self.parameters):
             return self.functions.extra(name, X)
 
@@ -101,11 +101,10 @@ class Model:
         return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
 
     def _rows(self, X):
-        """Rows as the network takes them."""
+        """Rows as the network takes them, but for their scaling."""
         network = self.functions.network
         if not network.takes_tokens:
-            X = feature_rows(X, columns=network.n_columns, dtype=network.dtype, check_as_read=True)
-            return scale_rows(X, self.scaling)
+            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, check_as_read=True)
         if self.vocabulary is not None and np.ndim(X) < 2:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)

@@ -173,7 +173,7 @@ def test_one_compiled_step_serves_five_measures_and_all_algorithms(monkeypatch):
             ("f1", "cross_entropy"), ("f1", "class_weighted")]  # fmt: skip
     for measure, algorithm in runs:
         fit(X, Y, measure, algorithm=algorithm, functions=functions, seed=1, steps=60, batch_size=32).predict(X)
-    assert sorted(compiled) == ["ascend", "class_sums", "scores"]
+    assert sorted(compiled) == ["ascend", "class_sums", "scores_of_raw"]
 
 
 # -- The model -------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from aesara_nondecomp.ops.dense import Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
+from aesara_nondecomp.ops.scaling import Standardise
 
 jax = pytest.importorskip("jax", reason="the JAX backend needs the extra `jax`")
 jax_mode()  # switches 64 bits on, before any array is made
@@ -97,6 +98,7 @@ CASES = {
         for name in ACTIVATIONS
         for op, shape in ((InputGradient, (d, h)), (WeightGradient, (b, d)))
     },
+    "standardising": (Standardise(), [30 * normal(b, d), normal(d), np.abs(normal(d)) + 0.1, np.asarray(2.0)]),
     **{
         f"{name} at step {t}": (FusedUpdate(rule, 1), update_inputs(rule, t))
         for name in ("sgd", "momentum", "nesterov", "adam", "adamw")

@@ -83,6 +83,13 @@ def test_lazy_rows_are_the_rows_converted_and_scaled():
     assert lazy[:].flags.c_contiguous and lazy[:].dtype == np.float32
 
 
+def test_sparse_rows_are_standardised_where_the_training_rows_were(functions):
+    model = fit(X, Y, "qmean", functions=functions, **QUICK)
+    assert np.array_equal(model.decision_function(scipy.sparse.csr_matrix(X)), model.decision_function(X))
+    with pytest.raises(ValueError, match="standardising needs a dense array.*toarray"):
+        fit(X, Y, "qmean", functions=functions, validation=(scipy.sparse.csr_matrix(X), Y), **QUICK)
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_a_sparse_matrix_gives_the_model_of_the_unscaled_array(kind, functions):
     sparse = np.where(RNG.random(X.shape) < 0.6, 0.0, X)

@@ -135,8 +135,8 @@ def select_rows(X: Any, rows: np.ndarray) -> Any:
 
 
 def scale_rows(X: Any, scaling: Standardiser | None) -> Any:
-    """`X` scaled: what is lazy stays so; None scales nothing."""
-    if scaling is None or scipy.sparse.issparse(X):
+    """`X` scaled: what is lazy stays so; None scales nothing. ValueError: sparse rows are never scaled."""
+    if scaling is None:
         return X
     if isinstance(X, (LazyRows, DistantRows)):
         return X.scaled(scaling)

@@ -6,6 +6,7 @@ several passes over each matrix.  These Ops need one module each and one pass:
 - `reward_sums`: the weighted objective of a batch and its class sums (objective and gradient);
 - `dense`: product, bias and activation of a layer, and the way back;
 - `FusedUpdate`: an optimiser's update of a parameter, and of its running average;
+- `standardise`: rows standardised as they are scored;
 - `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows alone;
 - `lstm`: a masked recurrent layer without a scan, and the way back;
 - `attention_pool`: masked softmax and weighted mean of a sequence's states.
@@ -17,8 +18,10 @@ from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.lstm import lstm
 from aesara_nondecomp.ops.rewards import reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
+from aesara_nondecomp.ops.scaling import standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
     "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "dense", "lookup", "lstm", "reward_sums",
+    "standardise",
 ]  # fmt: skip

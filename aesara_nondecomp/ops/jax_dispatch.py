@@ -20,6 +20,7 @@ from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
+from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 matmul = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
@@ -32,6 +33,7 @@ def translations() -> dict[type, Callable[..., Callable]]:
         Dense: lambda op: partial(dense, _VALUES[_activation(op)]),
         InputGradient: lambda op: partial(input_gradient, _SLOPES[_activation(op)]),
         WeightGradient: lambda op: partial(weight_gradient, _SLOPES[_activation(op)]),
+        Standardise: lambda op: standardise,
         FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
         RowUpdate: lambda op: partial(row_update, op.rule, op.position),
         Rows: lambda op: rows,
@@ -116,6 +118,12 @@ def weight_gradient(slope, out, upstream, x):
     """See `ops.dense.WeightGradient`."""
     dz = upstream * slope(out)
     return matmul(x.T, dz), jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
+
+
+def standardise(x, mean, scale, clip):
+    """See `ops.scaling.Standardise`."""
+    moved = ((x.astype("float64") - mean) / scale).astype(x.dtype)
+    return jnp.clip(moved, -clip.astype(x.dtype), clip.astype(x.dtype))
 
 
 # -- updates ---------------------------------------------------------------------------------------------------------
