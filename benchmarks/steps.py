@@ -10,7 +10,6 @@ Three things are timed in turn, again and again, and compared by medians:
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -21,6 +20,7 @@ from aesara_nondecomp._aesara import aesara, at
 from aesara_nondecomp.compiling import compile_c
 from aesara_nondecomp.ops import FusedUpdate
 from benchmarks.experiment import write_json
+from benchmarks.speed import interleaved
 
 CASES = ((64, 22, (32,)), (256, 123, (64,)), (512, 54, (64, 64)), (1000, 123, (128,)), (5000, 123, (256,)))
 GOAL = 1.05
@@ -28,7 +28,7 @@ GOAL = 1.05
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--rounds", type=int, default=40, help="rounds of the three in turn (default 40)")
+    parser.add_argument("--rounds", type=int, default=30, help="rounds of the three in turn (default 30)")
     parser.add_argument("--json", help="file to write the cases to")
 
 
@@ -55,7 +55,7 @@ def _case(batch: int, d: int, hidden: tuple[int, ...], rounds: int) -> dict:
         "cross_entropy_ms": _loop(drivers.CrossEntropy(0.2), d, hidden, X, y),
         "plain_ms": _plain_cross_entropy(d, hidden, X, y),
     }
-    medians = _medians(contestants, rounds, repeats=max(5, 20000 // batch))
+    medians = {name: float(np.median(times)) for name, times in interleaved(contestants, rounds).items()}
     return {
         "batch": batch,
         "d": d,
@@ -64,18 +64,6 @@ def _case(batch: int, d: int, hidden: tuple[int, ...], rounds: int) -> dict:
         "duple_over_cross_entropy": round(medians["duple_ms"] / medians["cross_entropy_ms"], 3),
         "duple_over_plain": round(medians["duple_ms"] / medians["plain_ms"], 3),
     }
-
-
-def _medians(contestants: dict[str, Callable[[], None]], rounds: int, repeats: int) -> dict[str, float]:
-    """Milliseconds per call: medians over rounds in which each contestant is called `repeats` times in turn."""
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds + 1):
-        for name, step in contestants.items():
-            begun = time.perf_counter()
-            for _ in range(repeats):
-                step()
-            times[name].append((time.perf_counter() - begun) / repeats * 1e3)
-    return {name: float(np.median(values[1:])) for name, values in times.items()}  # the first round warms up
 
 
 def _loop(driver: drivers.Driver, d: int, hidden, X, y) -> Callable[[], None]:
