@@ -120,7 +120,7 @@ class Dense(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (11,)
+        return (12,)
 
 
 class InputGradient(_LayerOp):
@@ -157,7 +157,7 @@ class InputGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (11,)
+        return (12,)
 
 
 class WeightGradient(_LayerOp):
@@ -200,7 +200,7 @@ class WeightGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (11,)
+        return (12,)
 
 
 def _before_activation(functions: Activation, out, upstream):

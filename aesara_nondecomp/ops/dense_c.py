@@ -50,12 +50,13 @@ static void before_activation(int activation, npy_intp entries, const number * _
 """
 
 _LAYER = """
-/* Rows of inputs d and outputs h wide that fit into the cache together; a multiple of the runs of `add_columns`.
-   One column is small beside its rows, which are read once either way: all of them. */
-static inline npy_intp rows_at_a_time(npy_intp b, npy_intp d, npy_intp h) {
+/* Rows whose outputs, h wide, fit into the cache; a multiple of the runs of `add_columns`, and so many that it pays to
+   read and write the gradient of the weights once for each time. Inputs are read once either way, and so are the rows
+   of a single output. */
+static inline npy_intp rows_at_a_time(npy_intp b, npy_intp h) {
     if (h == 1) return b;
-    const npy_intp runs = 1024 / ((d > h ? d : h) + 1);
-    return 64 * (runs > 1 ? runs : 1);
+    const npy_intp runs = 1024 / (h + 1);
+    return 64 * (runs > 4 ? runs : 4);
 }
 
 /* In multiply-adds: those of the product, and what it takes to read and write the rows. */
@@ -67,7 +68,7 @@ static void layer(gemm xgemm, int activation, npy_intp b, npy_intp d, npy_intp h
     const RowThreads threads(b, layer_work(b, d, h));
     threads.run(b, [=](int part, npy_intp start, npy_intp end) {
         (void) part;
-        const npy_intp most = rows_at_a_time(b, d, h);
+        const npy_intp most = rows_at_a_time(b, h);
         for (npy_intp i = start; i < end; i += most) {
             const npy_intp rows = most < end - i ? most : end - i;
             row_major_product(xgemm, 0, 0, (int) rows, (int) h, (int) d, x + i * d, W, out + i * h);
@@ -101,7 +102,7 @@ static bool input_gradient(gemm xgemm, int activation, npy_intp b, npy_intp d, n
     const RowThreads threads(b, layer_work(b, d, h));
     bool failed[RowThreads::MOST] = {};
     threads.run(b, [&](int part, npy_intp start, npy_intp end) {
-        const npy_intp most = rows_at_a_time(b, d, h);
+        const npy_intp most = rows_at_a_time(b, h);
         const Slopes<number> slopes(activation, h, most, out, upstream);
         if ((failed[part] = slopes.failed())) return;
         for (npy_intp i = start; i < end; i += most) {
@@ -148,7 +149,7 @@ static bool weight_gradient(gemm xgemm, int activation, npy_intp b, npy_intp d, 
     WeightShare<number> shares[RowThreads::MOST];
     bool failed[RowThreads::MOST] = {};
     threads.run(b, [&](int part, npy_intp start, npy_intp end) {
-        const npy_intp most = rows_at_a_time(b, d, h);
+        const npy_intp most = rows_at_a_time(b, h);
         const Slopes<number> slopes(activation, h, most, out, upstream);
         WeightShare<number> &own = shares[part];
         if ((failed[part] = slopes.failed() || !own.room(d, h))) return;
