@@ -17,7 +17,7 @@ from aesara_nondecomp.data.rows import DistantRows, LazyRows
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
-BLOCK_BYTES = 3 * 2**20  # of which there are two, where the data need several
+BLOCK_BYTES = 2 * 2**20  # of which there are two, where the data need several
 
 
 class Batch(NamedTuple):
