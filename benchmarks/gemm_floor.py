@@ -62,18 +62,27 @@ def product(
     return call
 
 
-def _sgemm():
-    """sgemm of the library that Aesara's C code is linked to."""
+def linked_blas() -> ctypes.CDLL | None:
+    """The library that Aesara's C code is linked to, loaded by now; None if it is linked to none."""
     from aesara_nondecomp._aesara import aesara
 
     flags = aesara.config.blas__ldflags.split()
     folders = [flag[2:] for flag in flags if flag.startswith("-L")]
     names = [flag[2:] for flag in flags if flag.startswith("-l")]
     if not folders or not names:
-        raise ValueError("the floor needs a linked BLAS: pip install scipy-openblas32")
+        return None
     file = names[0][1:] if names[0].startswith(":") else f"lib{names[0]}.so"
-    library = ctypes.CDLL(os.path.join(folders[0], file))
-    mapped = [flag.split("=")[1] for flag in flags if flag.startswith("-Dsgemm_=")]
+    return ctypes.CDLL(os.path.join(folders[0], file))
+
+
+def _sgemm():
+    """sgemm of that library."""
+    from aesara_nondecomp._aesara import aesara
+
+    library = linked_blas()
+    if library is None:
+        raise ValueError("the floor needs a linked BLAS: pip install scipy-openblas32")
+    mapped = [flag.split("=")[1] for flag in aesara.config.blas__ldflags.split() if flag.startswith("-Dsgemm_=")]
     return getattr(library, mapped[0] if mapped else "sgemm_")
 
 

@@ -20,6 +20,7 @@ pytest.importorskip("tqdm")
 
 from threadpoolctl import threadpool_limits
 
+from aesara_nondecomp._aesara import aesara
 from benchmarks.__main__ import main as benchmarks_main
 from benchmarks.paper import claims, claims_twitter, datasets, figures, report, results, runner
 from benchmarks.paper import training as one_run
@@ -98,6 +99,25 @@ def test_finished_runs_are_skipped_and_the_rest_gives_the_same_lines(undisturbed
     assert runner.run_all([first, *rest], None, tmp_path, 1, {"commit": "c"}) == 0
     assert finished.stat().st_mtime_ns == before and not half_written.exists()
     assert lines_of(tmp_path) == lines_of(undisturbed)
+
+
+def test_the_first_run_of_a_process_has_one_blas_thread_though_the_library_was_not_loaded(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+import threadpoolctl
+from benchmarks.paper import runner
+def lines_of(run, data_dir):
+    print([pool["num_threads"] for pool in threadpoolctl.threadpool_info() if "scipy_openblas32" in pool["filepath"]])
+    return []
+runner.lines_of = lines_of
+from benchmarks.paper.grid import make_grid, runs
+runner.run_all(runs(make_grid(["f1"], ["letter"], ["plug_in"], [3], 3, None))[:1], None, Path(sys.argv[1]), 1, {})
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == ("[1]" if "scipy_openblas" in aesara.config.blas__ldflags else "[]")
 
 
 def prepared(out):

@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gemm_floor import linked_blas
 from benchmarks.paper.grid import Run
 from benchmarks.paper.training import lines_of
 
@@ -59,7 +60,8 @@ def run_one(run: Run, data_dir: str | None, out: Path, stamp: dict[str, Any]) ->
     begun = time.perf_counter()
     error_path = out / "errors" / f"{run.name}.json"
     try:
-        # Single process too, where joblib starts no worker with limits of its own.
+        # Single process too, where joblib starts no worker with limits of its own; what is not loaded has no limit.
+        linked_blas()
         with threadpool_limits(1):
             lines = lines_of(run, data_dir)
     except Exception as error:  # the grid goes on, whatever went wrong in one run
