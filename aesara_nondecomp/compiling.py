@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aesara_nondecomp import _march
 from aesara_nondecomp._aesara import RandomGeneratorType, aesara, at, jax_mode
 
 
@@ -28,6 +29,7 @@ def compile_c(inputs, outputs, name, updates=()):
     # Intermediate arrays are kept for the next call (`allow_gc`): a step of 5000 rows would else spend a quarter of its
     # time on fresh memory. FusedUpdate works in place from the start, so no rewrite has to find that out.
     mode = aesara.compile.mode.get_default_mode().clone(link_kwargs={"allow_gc": False})
+    _march.settle()
     compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
     compiled.trust_input = True  # arrays are checked once, where they enter the package
     return compiled

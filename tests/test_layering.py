@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "aesara_nondecomp"
 
 _HOST = {"measures", "metrics", "rates", "schedules", "data", "drivers"}
 _SYMBOLIC = {"_aesara", "ops", "networks", "optimisers"}
-_CORE = _HOST | _SYMBOLIC | {"compiling", "compiled"}
+_CORE = _HOST | _SYMBOLIC | {"_march", "compiling", "compiled"}
 _ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
     "checkpoints", "parallel", "devices", "preparing", "arguments", "progress", "supervision", "fitting", "history",
     "onnx_export",
@@ -41,7 +41,8 @@ ALLOWED: dict[str, set[str]] = {
     "ops": {"_aesara", "rates"},
     "networks": {"_aesara", "ops"},
     "optimisers": {"_aesara"},
-    "compiling": {"_aesara", "ops"},
+    "_march": {"_aesara"},
+    "compiling": {"_aesara", "_march", "ops"},
     "moves": _SYMBOLIC,
     "compiled": _SYMBOLIC | {"rates", "compiling", "moves"},
     "symbolic": {"_aesara", "measures", "compiling"},

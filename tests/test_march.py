@@ -1,0 +1,63 @@
+"""The compiler's flags for this processor are found once, kept by processor, and found anew where need be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aesara_nondecomp import _march
+from aesara_nondecomp._aesara import aesara
+
+CMODULE = aesara.link.c.cmodule
+pytestmark = pytest.mark.skipif(
+    not aesara.config.cxx or _march._processor() is None, reason="no compiler, or a processor that is not known"
+)
+
+
+@pytest.fixture()
+def asked(tmp_path, monkeypatch):
+    """A process that has not asked yet; the times it does."""
+    calls = []
+    found = ["-march=native"]
+
+    def ask():
+        calls.append(1)
+        CMODULE.GCC_compiler.march_flags = found
+
+    monkeypatch.setattr(CMODULE.GCC_compiler, "march_flags", None)
+    monkeypatch.setattr(CMODULE.GCC_compiler, "compile_args", staticmethod(ask))
+    monkeypatch.setattr(_march, "Path", lambda name: tmp_path if name == aesara.config.compiledir else _PATH(name))
+    return calls
+
+
+_PATH = _march.Path
+
+
+def anew():
+    CMODULE.GCC_compiler.march_flags = None
+    _march.settle()
+    return CMODULE.GCC_compiler.march_flags
+
+
+def test_the_compiler_is_asked_once_for_a_processor(asked, monkeypatch):
+    assert anew() == anew() == ["-march=native"] and len(asked) == 1
+    monkeypatch.setattr(_march, "_processor", lambda: "another")
+    assert anew() == anew() == ["-march=native"] and len(asked) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{half", "[]"])
+def test_a_damaged_file_is_written_anew(asked, tmp_path, text):
+    (tmp_path / _march._FILE).write_text(text)
+    assert anew() == anew() == ["-march=native"] and len(asked) == 1
+    assert list(json.loads((tmp_path / _march._FILE).read_text())) == [_march._processor()]
+
+
+def test_flags_of_the_users_own_are_left_to_aesara(asked):
+    with aesara.config.change_flags(gcc__cxxflags="-march=x86-64"):
+        assert anew() is None and not asked
+
+
+def test_a_cache_that_cannot_be_written_to_costs_time_and_nothing_else(asked, monkeypatch):
+    monkeypatch.setattr(_march.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("read-only")))
+    assert anew() == anew() == ["-march=native"] and len(asked) == 2
