@@ -21,29 +21,41 @@ _ABOUT = ("model name", "cpu family", "flags", "CPU ", "Features")  # the last t
 
 def settle() -> None:
     """Tell Aesara the flags that it found for this processor before, or let it find and keep them."""
-    compiler, processor = aesara.link.c.cmodule.GCC_compiler, _processor()
-    if compiler.march_flags is not None or not aesara.config.cxx or processor is None:
-        return  # settled by now; or there is no compiler, or no telling which processor this is: Aesara's own way
-    if "-march=" in aesara.config.gcc__cxxflags:
-        return  # chosen by the user
+    compiler = aesara.link.c.cmodule.GCC_compiler
+    if compiler.march_flags is not None or not aesara.config.cxx or "-march=" in aesara.config.gcc__cxxflags:
+        return  # settled by now, there is no compiler, or the user has chosen
+    processor = _processor()
+    if processor is None:
+        return  # Aesara then asks in each process
     file = Path(aesara.config.compiledir) / _FILE
     known = _read(file)
     if processor in known:
         compiler.march_flags = known[processor]
         return
     compiler.compile_args()
-    with contextlib.suppress(OSError):  # a cache that cannot be written to
-        partial = file.with_name(f"{file.name}.{os.getpid()}")
-        partial.write_text(json.dumps({**known, processor: compiler.march_flags}), encoding="utf-8")
-        os.replace(partial, file)
+    found: list[str] | None = compiler.march_flags  # None where Aesara does not know the compiler
+    if found is not None:
+        with contextlib.suppress(OSError):  # a cache that cannot be written to
+            _write(file, {**known, processor: found})
 
 
 def _read(file: Path) -> dict[str, list[str]]:
+    """What is kept; nothing, where the file is missing or damaged."""
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    entries = known.items() if isinstance(known, dict) else ()
+    return {name: flags for name, flags in entries if isinstance(flags, list) and all(type(f) is str for f in flags)}
+
+
+def _write(file: Path, known: dict[str, list[str]]) -> None:
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        partial.write_text(json.dumps(known), encoding="utf-8")
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _processor() -> str | None:

@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,7 @@ class TrainFunctions:
         if scaling is None:
             return self._by_chunks(lambda: self._scores, X).reshape(-1)
         numbers = (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
-        return self._by_chunks(lambda: lambda rows: self._scores_of_raw(rows, *numbers), X).reshape(-1)
+        return self._by_chunks(lambda: partial(self._scores_of_raw, *numbers), X).reshape(-1)
 
     def features(self, X) -> np.ndarray:
         """Output (n, k) of the lower part of the network, for `Network.head_network`."""
@@ -343,7 +343,7 @@ class TrainFunctions:
     def _scores_of_raw(self):
         rows, numbers = self.network.inputs.type(), [at.dvector(), at.dvector(), at.dscalar()]
         scores = aesara.clone_replace(self.network.scores, {self.network.inputs: standardise(rows, *numbers)})
-        return self._function([rows, *numbers], scores, "scores_of_raw")
+        return self._function([*numbers, rows], scores, "scores_of_raw")
 
     @cached_property
     def _features(self):

@@ -46,9 +46,9 @@ def test_the_compiler_is_asked_once_for_a_processor(asked, monkeypatch):
     assert anew() == anew() == ["-march=native"] and len(asked) == 2
 
 
-@pytest.mark.parametrize("text", ["", "{half", "[]"])
+@pytest.mark.parametrize("text", ["", "{half", "[]", '{"PROCESSOR": 3}', '{"PROCESSOR": [1]}'])
 def test_a_damaged_file_is_written_anew(asked, tmp_path, text):
-    (tmp_path / _march._FILE).write_text(text)
+    (tmp_path / _march._FILE).write_text(text.replace("PROCESSOR", _march._processor()))
     assert anew() == anew() == ["-march=native"] and len(asked) == 1
     assert list(json.loads((tmp_path / _march._FILE).read_text())) == [_march._processor()]
 
@@ -58,6 +58,12 @@ def test_flags_of_the_users_own_are_left_to_aesara(asked):
         assert anew() is None and not asked
 
 
-def test_a_cache_that_cannot_be_written_to_costs_time_and_nothing_else(asked, monkeypatch):
+def test_a_cache_that_cannot_be_written_to_costs_time_and_nothing_else(asked, monkeypatch, tmp_path):
     monkeypatch.setattr(_march.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("read-only")))
     assert anew() == anew() == ["-march=native"] and len(asked) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_compiler_that_aesara_does_not_know_leaves_nothing_behind(asked, monkeypatch, tmp_path):
+    monkeypatch.setattr(CMODULE.GCC_compiler, "compile_args", staticmethod(lambda: None))
+    assert anew() is None and not list(tmp_path.iterdir())

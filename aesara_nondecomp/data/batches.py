@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import numbers
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,7 +162,7 @@ class MiniBatches:
                 raise ValueError(f"these batches have {name} = {value}, but the stored state was taken with "
                                  f"{state.get(name)}. Rebuild MiniBatches with the same data and options.")
         if self._coming:
-            self._coming.result()  # until then the sampler is the reader's
+            wait([self._coming])  # until then the sampler is the reader's
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
