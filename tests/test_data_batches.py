@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import threading
-import time
 import tracemalloc
 
 import numpy as np
@@ -12,7 +10,6 @@ import scipy.sparse
 
 from aesara_nondecomp.data import MiniBatches, both_classes
 from aesara_nondecomp.data import batches as batches_module
-from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.samplers import EpochSampler
 
 N, D = 53, 3
@@ -141,57 +138,6 @@ def test_blocks_and_sparse_storage_leave_the_batches_unchanged(monkeypatch, samp
     expected = copies(MiniBatches(X, SIGNS, 10, 3, sampler), 20)
     monkeypatch.setattr(batches_module, "BLOCK_BYTES", block_bytes)
     assert_same(copies(MiniBatches(matrix, SIGNS, 10, 3, sampler), 20), expected)
-
-
-@pytest.mark.parametrize("block_bytes, ahead", [(300, True), (2**23, False)])
-def test_rows_are_read_by_a_thread_only_where_there_is_another_block_to_read(monkeypatch, block_bytes, ahead):
-    monkeypatch.setattr(batches_module, "BLOCK_BYTES", block_bytes)
-    gather, readers = MiniBatches._gather, set()
-
-    def watched(own, *args):
-        if own is batches:  # a thread of another test's batches may still read ahead
-            readers.add(threading.get_ident())
-        return gather(own, *args)
-
-    monkeypatch.setattr(MiniBatches, "_gather", watched)
-    batches = MiniBatches(X, SIGNS, 10, 3)
-    copies(batches, 20)
-    assert threading.get_ident() in readers and len(readers) == 1 + ahead  # the first block is waited for anyway
-
-
-def test_a_state_is_restored_after_the_thread_has_drawn_what_it_was_about_to(monkeypatch):
-    monkeypatch.setattr(batches_module, "BLOCK_BYTES", 300)
-    gather = MiniBatches._gather
-    monkeypatch.setattr(MiniBatches, "_gather", lambda *args: time.sleep(0.02) or gather(*args))
-    batches = MiniBatches(X, SIGNS, 10, 3)
-    copies(batches, 3)
-    state = batches.state()
-    expected = copies(batches, 12)
-    for _ in range(5):
-        batches.restore(state)
-        assert_same(copies(batches, 12), expected)
-
-
-def test_the_reading_thread_ends_with_its_batches(monkeypatch):
-    monkeypatch.setattr(batches_module, "BLOCK_BYTES", 300)
-    before = set(threading.enumerate())
-    batches = MiniBatches(X, SIGNS, 10, 3)
-    next(batches)
-    (reader,) = set(threading.enumerate()) - before
-    del batches
-    reader.join(timeout=60)
-    assert not reader.is_alive()
-
-
-def test_an_error_while_reading_ahead_is_raised_where_the_batches_are_asked_for(monkeypatch):
-    monkeypatch.setattr(batches_module, "BLOCK_BYTES", 300)
-
-    class Torn(LazyRows):
-        def __getitem__(self, rows):
-            raise OSError("the file has vanished")
-
-    with pytest.raises(OSError, match="the file has vanished"):
-        next(MiniBatches(Torn(X, "float32"), SIGNS, 10, 3))
 
 
 @pytest.mark.parametrize("rows", [20, 40_000])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import numbers
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from aesara_nondecomp.data.rows import DistantRows, LazyRows
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
-BLOCK_BYTES = 2 * 2**20  # of which there are two, where the data need several
+BLOCK_BYTES = 2 * 2**20  # which a core's cache about holds
 
 
 class Batch(NamedTuple):
@@ -58,8 +57,7 @@ class MiniBatches:
     independent streams, each reshuffled when it is used up, and never pad.
 
     A batch is a view into a buffer that holds a block of many batches: it is valid until the next
-    call of `next`. Copy what must live longer. Where the data need several blocks, a thread draws the next one and
-    fetches its rows while this one is trained on; blocks follow one another as without it, so that it changes no batch.
+    call of `next`. Copy what must live longer.
 
     Parameters
     ----------
@@ -126,11 +124,9 @@ class MiniBatches:
             self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
         self._distant = isinstance(X, DistantRows)
         self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
-        ahead = not self._distant and self._batches_per_block < self.steps_per_epoch
-        self._reader = ThreadPoolExecutor(1) if ahead else None
-        # Allocated once and used in turn, so that the blocks never cost more than these.
-        shape = (2 if ahead else 1, self._batches_per_block * self.batch_size, X.shape[1])
-        self._buffers = itertools.cycle([None] if self._distant else np.empty(shape, X.dtype))
+        # Allocated once, so that the blocks never cost more than it.
+        shape = (self._batches_per_block * self.batch_size, X.shape[1])
+        self._buffer = None if self._distant else np.empty(shape, X.dtype)
         self._forget_blocks()
 
     def __iter__(self) -> MiniBatches:
@@ -138,7 +134,7 @@ class MiniBatches:
 
     def __next__(self) -> Batch:
         if self._cursor == len(self._block.rows):
-            self._load_block()
+            self._block, self._cursor = self._next_block(), 0
         block, start = self._block, self._cursor * self.batch_size
         part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
@@ -161,8 +157,6 @@ class MiniBatches:
             if state.get(name) != value:
                 raise ValueError(f"these batches have {name} = {value}, but the stored state was taken with "
                                  f"{state.get(name)}. Rebuild MiniBatches with the same data and options.")
-        if self._coming:
-            wait([self._coming])  # until then the sampler is the reader's
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
@@ -179,11 +173,6 @@ class MiniBatches:
 
     def _forget_blocks(self) -> None:
         self._block, self._cursor = _Block(self._sampler.state(), [], self._y[:0], None), 0
-        self._coming: Future | None = None
-
-    def _load_block(self) -> None:
-        self._block, self._cursor = self._coming.result() if self._coming else self._next_block(), 0
-        self._coming = self._reader.submit(self._next_block) if self._reader else None
 
     def _next_block(self) -> _Block:
         streams = self._sampler.state()
@@ -192,12 +181,13 @@ class MiniBatches:
         y = np.take(self._y, indices, mode="clip")
         y[padding.reshape(-1)] = 0
         rows = (self.batch_size - np.count_nonzero(padding, axis=1)).tolist()
-        return _Block(streams, rows, y, self._gather(indices, next(self._buffers)))
+        return _Block(streams, rows, y, self._gather(indices))
 
-    def _gather(self, indices: np.ndarray, out: Any) -> Any:
-        """The rows of `X` at `indices`, zeros at -1; in `out`, unless they are distant."""
+    def _gather(self, indices: np.ndarray) -> Any:
+        """The rows of `X` at `indices`, zeros at -1; in the buffer, unless they are distant."""
         if self._distant:
             return self._X.batch(indices)
+        out = self._buffer
         if scipy.sparse.issparse(self._X):
             self._X[np.maximum(indices, 0)].toarray(out=out)
         elif isinstance(self._X, LazyRows):
