@@ -17,9 +17,10 @@ from aesara_nondecomp import optimisers
 from aesara_nondecomp._aesara import aesara, at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number, require
 from aesara_nondecomp.compiling import BACKENDS
+from aesara_nondecomp.data import check_finite
 from aesara_nondecomp.moves import Moves, number, value_of
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import reward_sums, standardise
+from aesara_nondecomp.ops import checked, reward_sums, standardise
 from aesara_nondecomp.rates import ClassSums
 
 SCORING_ROWS = 4096  # rows scored at a time: large enough for BLAS, small enough to stay in cache
@@ -168,6 +169,11 @@ class TrainFunctions:
         """Scores (n,) of any number of rows (array or CSR) at the current weights, in the network's dtype.
 
         With a `data.Standardiser` the rows are standardised on the way.
+
+        Raises
+        ------
+        ValueError
+            If an entry of X is not finite; so do `features` and `extra`.
         """
         if scaling is None:
             return self._by_chunks(lambda: self._scores, X).reshape(-1)
@@ -337,35 +343,41 @@ class TrainFunctions:
 
     @cached_property
     def _scores(self):
-        return self._function([self.network.inputs], self.network.scores, "scores")
+        return self._evaluation(self.network.scores, "scores")
 
     @cached_property
     def _scores_of_raw(self):
         rows, numbers = self.network.inputs.type(), [at.dvector(), at.dvector(), at.dscalar()]
-        scores = aesara.clone_replace(self.network.scores, {self.network.inputs: standardise(rows, *numbers)})
-        return self._function([*numbers, rows], scores, "scores_of_raw")
+        standardised, finite = standardise(rows, *numbers)
+        scores = aesara.clone_replace(self.network.scores, {self.network.inputs: standardised})
+        return self._function([*numbers, rows], [scores, finite], "scores_of_raw")
 
     @cached_property
     def _features(self):
         require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
-        return self._function([self.network.inputs], self.network.features, "features")
+        return self._evaluation(self.network.features, "features")
 
     @cached_property
     def _extras(self):
-        inputs = [self.network.inputs]
-        return {name: self._function(inputs, variable, name) for name, variable in self.network.extras.items()}
+        return {name: self._evaluation(variable, name) for name, variable in self.network.extras.items()}
+
+    def _evaluation(self, output, name: str):
+        """The function of rows that gives an output, and whether the rows are finite."""
+        return self._function([self.network.inputs], list(checked(output, self.network.inputs)), name)
 
     def _by_chunks(self, compiled: Callable[[], Any], X) -> np.ndarray:
-        first, *others = self._chunks(X.shape[0])
-        beginning = _dense(X[first])  # some rows are checked as they are read: before anything is compiled
-        function = compiled()
-        part = np.asarray(function(beginning))
-        if not others:
-            return part
-        whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)
-        whole[first] = part
-        for rows in others:
-            whole[rows] = function(_dense(X[rows]))
+        chunks = self._chunks(X.shape[0])
+        check_finite(_dense(X[chunks[0]]))  # before anything is compiled
+        evaluation = compiled()
+        whole: Any = None
+        for rows in chunks:
+            X_part = _dense(X[rows])
+            part, finite = evaluation(X_part)
+            if not finite:
+                check_finite(X_part, first_row=rows.start)
+            if whole is None:
+                whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)
+            whole[rows] = part
         return whole
 
     def _chunks(self, n: int) -> list[slice]:

@@ -76,7 +76,7 @@ class Model:
         ValueError
             If X is not a finite matrix with the columns of the training data, or, for text, no list of str.
         """
-        X = self._rows(X)
+        X = self._rows(X, unchecked=True)  # they are checked before they are scaled, as they are read
         with self.functions.using(self.parameters):
             return self.functions.scores(X, self.scaling)
 
@@ -100,11 +100,11 @@ class Model:
         """Of the training texts; None for a model of numbers."""
         return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
 
-    def _rows(self, X):
-        """Rows as the network takes them, but for their scaling."""
+    def _rows(self, X, unchecked: bool = False):
+        """Rows as the network takes them, but for their scaling; see `data.feature_rows`."""
         network = self.functions.network
         if not network.takes_tokens:
-            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, check_as_read=True)
+            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, unchecked=unchecked)
         if self.vocabulary is not None and np.ndim(X) < 2:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)

@@ -18,8 +18,9 @@ from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEnt
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, RowUpdate
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
-from aesara_nondecomp.ops.dense import Dense, InputGradient, WeightGradient
+from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
+from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.scaling import Standardise
@@ -93,6 +94,8 @@ CASES = {
     "rewards of a column": (RewardSums(), [normal(b, 1) * 40, SIGNED, np.array([1.0, 0, 0, 0.1]), np.asarray(1.0)]),
     "rewards of padding": (RewardSums(), [normal(b), np.zeros(b), np.ones(4), np.asarray(1.0)]),
     **{f"dense {name}": (Dense(name), [normal(b, d), normal(d, h), normal(h)]) for name in ACTIVATIONS},
+    "dense, checked": (CheckedDense("relu"), [normal(b, d), normal(d, h), normal(h)]),
+    "finite": (AllFinite(), [np.array([[1.0, np.inf]])]),
     **{
         f"{op.__name__} of {name}": (op(name), [ACTIVATIONS[name].value(normal(b, h)), normal(b, h), normal(*shape)])
         for name in ACTIVATIONS

@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "_march": {"_aesara"},
     "compiling": {"_aesara", "_march", "ops"},
     "moves": _SYMBOLIC,
-    "compiled": _SYMBOLIC | {"rates", "compiling", "moves"},
+    "compiled": _SYMBOLIC | {"data", "rates", "compiling", "moves"},
     "symbolic": {"_aesara", "measures", "compiling"},
     "recipes": _HOST,
     "parallel": {"data", "rates", "ops", "compiled"},

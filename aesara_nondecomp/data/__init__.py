@@ -9,7 +9,16 @@ from aesara_nondecomp.data.csv_files import read_csv, read_csv_columns
 from aesara_nondecomp.data.datasets import Dataset, load
 from aesara_nondecomp.data.files import Table
 from aesara_nondecomp.data.kddcup08 import read_kddcup08
-from aesara_nondecomp.data.labels import Labels, check_features, check_lengths, decode, encode_as, encode_labels
+from aesara_nondecomp.data.labels import (
+    Labels,
+    check_features,
+    check_finite,
+    check_lengths,
+    decode,
+    distinct,
+    encode_as,
+    encode_labels,
+)
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.ppi import read_ppi
 from aesara_nondecomp.data.rows import DistantRows, LazyRows, feature_rows, scale_rows, select_rows
@@ -30,10 +39,12 @@ __all__ = [
     "Vocabulary",
     "both_classes",
     "check_features",
+    "check_finite",
     "check_lengths",
     "check_sample_weight",
     "check_tokens",
     "decode",
+    "distinct",
     "encode_as",
     "encode_labels",
     "feature_rows",

@@ -126,15 +126,15 @@ class MiniBatches:
         self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
         # Allocated once, so that the blocks never cost more than it.
         shape = (self._batches_per_block * self.batch_size, X.shape[1])
-        self._buffer = None if self._distant else np.empty(shape, X.dtype)
-        self._forget_blocks()
+        self._buffer: Any = None if self._distant else np.empty(shape, X.dtype)
+        self._begin(self._nothing_drawn())
 
     def __iter__(self) -> MiniBatches:
         return self
 
     def __next__(self) -> Batch:
         if self._cursor == len(self._block.rows):
-            self._block, self._cursor = self._next_block(), 0
+            self._begin(self._next_block())
         block, start = self._block, self._cursor * self.batch_size
         part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
@@ -160,7 +160,7 @@ class MiniBatches:
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
-        self._forget_blocks()
+        self._begin(self._nothing_drawn())
 
     def _signature(self) -> dict[str, Any]:
         return {"data_rows": len(self._y), "batch_size": self.batch_size,
@@ -171,8 +171,11 @@ class MiniBatches:
         batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
         return int(min(max(1, size // batch_bytes), self.steps_per_epoch))
 
-    def _forget_blocks(self) -> None:
-        self._block, self._cursor = _Block(self._sampler.state(), [], self._y[:0], None), 0
+    def _nothing_drawn(self) -> _Block:
+        return _Block(self._sampler.state(), [], self._y[:0], None)
+
+    def _begin(self, block: _Block) -> None:
+        self._block, self._cursor = block, 0
 
     def _next_block(self) -> _Block:
         streams = self._sampler.state()

@@ -60,7 +60,7 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     Source: spec 1.1 (labels in {-1, +1}, both classes present).
     """
     values = _label_vector(y)
-    found = _distinct(values)
+    found = _labels_in(values)
     if len(found) != 2:
         raise ValueError(
             f"labels must hold exactly two classes, got {len(found)}: {_preview(found)}. "
@@ -95,7 +95,7 @@ def encode_as(y: Any, classes: Sequence[Any]) -> np.ndarray:
     """
     values = _label_vector(y)
     negative, positive = classes
-    strange = [label for label in _distinct(values) if label != negative and label != positive]
+    strange = [label for label in _labels_in(values) if label != negative and label != positive]
     if strange:
         raise ValueError(
             f"labels must be {negative!r} or {positive!r}, as in training, got {_preview(strange)}. "
@@ -158,7 +158,7 @@ def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32"
     if scipy.sparse.issparse(converted):
         _check_finite_sparse(converted)
     else:
-        _check_finite(converted)
+        check_finite(converted)
     return converted
 
 
@@ -206,11 +206,11 @@ def _label_vector(y: Any) -> np.ndarray:
     return values
 
 
-def _distinct(values: np.ndarray) -> list[Any]:
+def _labels_in(values: np.ndarray) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
     # np.unique cannot sort mixed objects and would keep every NaN apart, so objects take a set.
     try:
-        found = list(set(values.tolist())) if values.dtype == object else _unique(values).tolist()
+        found = list(set(values.tolist())) if values.dtype == object else distinct(values).tolist()
     except TypeError:
         raise ValueError(f"labels must be numbers or strings, got {values[0]!r}.") from None
     if any(isinstance(label, float) and label != label for label in found):
@@ -222,7 +222,7 @@ def _distinct(values: np.ndarray) -> list[Any]:
                          "Convert them all to numbers or all to strings.") from None
 
 
-def _unique(values: np.ndarray) -> np.ndarray:
+def distinct(values: np.ndarray) -> np.ndarray:
     """As np.unique, but without sorting numbers of which there are at most two, the usual case of long columns."""
     if values.dtype.kind in "biuf":
         ends = np.array([values.min(), values.max()])
@@ -266,7 +266,14 @@ def _convert(matrix: Any, dtype: np.dtype) -> Any:
         return np.ascontiguousarray(matrix, dtype=dtype)
 
 
-def _check_finite(matrix: np.ndarray, first_row: int = 0) -> None:
+def check_finite(matrix: np.ndarray, first_row: int = 0) -> None:
+    """Raise a ValueError that names the first entry of a matrix that is not finite, if there is one.
+
+    Parameters
+    ----------
+    matrix : array, shape (n, d)
+    first_row : int. Number of the first row among the caller's.
+    """
     for part in row_slices(*matrix.shape):
         finite = np.isfinite(matrix[part])
         if not finite.all():

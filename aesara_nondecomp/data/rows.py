@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp.data.labels import _as_array, _check_finite, _check_kind, _check_shape, check_features
+from aesara_nondecomp.data.labels import _as_array, _check_kind, _check_shape, check_features, check_finite
 from aesara_nondecomp.data.scaling import Standardiser
 
 
@@ -20,21 +20,13 @@ class LazyRows:
     dtype : floating dtype of the rows handed out.
     scaling : Standardiser, optional
     rows : int array, shape (n,), optional. The rows of `X` that are in; default all of them.
-    check : bool. Raise a ValueError where a slice that is read holds an entry that is not finite.
     """
 
     ndim = 2
 
-    def __init__(
-        self,
-        X: Any,
-        dtype: Any,
-        scaling: Standardiser | None = None,
-        rows: np.ndarray | None = None,
-        check: bool = False,
-    ):
+    def __init__(self, X: Any, dtype: Any, scaling: Standardiser | None = None, rows: np.ndarray | None = None):
         self.dtype = np.dtype(dtype)
-        self._X, self._scaling, self._rows, self._check = X, scaling, rows, check
+        self._X, self._scaling, self._rows = X, scaling, rows
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,18 +40,16 @@ class LazyRows:
         """The rows at a slice or int array, in memory and in C order."""
         with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
             part = np.ascontiguousarray(self._X[rows if self._rows is None else self._rows[rows]], dtype=self.dtype)
-        if self._check:
-            _check_finite(part, first_row=rows.start or 0)
         return self._scaling.transform(part) if self._scaling and len(part) else part
 
     def part(self, rows: np.ndarray) -> LazyRows:
         """Some of the rows, still unread."""
         kept = rows if self._rows is None else self._rows[rows]
-        return LazyRows(self._X, self.dtype, self._scaling, kept, self._check)
+        return LazyRows(self._X, self.dtype, self._scaling, kept)
 
     def scaled(self, scaling: Standardiser) -> LazyRows:
         """The same rows, to be scaled as they are read."""
-        return LazyRows(self._X, self.dtype, scaling, self._rows, self._check)
+        return LazyRows(self._X, self.dtype, scaling, self._rows)
 
 
 class DistantRows:
@@ -97,20 +87,20 @@ class DistantRows:
         raise NotImplementedError
 
 
-def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32", check_as_read: bool = False) -> Any:
+def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32", unchecked: bool = False) -> Any:
     """As `check_features`, but a memory map is left where it is, whatever its dtype.
 
     Parameters
     ----------
     X, columns, dtype : as in `check_features`.
-    check_as_read : bool
-        For rows to be read once, slice by slice and in full, as when they are scored: all but a sparse matrix is left
-        where it is, and that its entries are finite is checked by then, while they are in the cache.
+    unchecked : bool
+        For a reader that checks the entries itself, slice by slice, as `TrainFunctions.scores` does: all but a sparse
+        matrix is left where it is, and whether its entries are finite is left open.
 
     Returns
     -------
     array, CSR matrix or, for what is left where it is, LazyRows
-        Without `check_as_read` a memory map is read once, slice by slice, to see that all entries are finite.
+        Unless `unchecked`, a memory map is read once, slice by slice, to see that all entries are finite.
 
     Raises
     ------
@@ -118,14 +108,14 @@ def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32", 
         As `check_features`.
     """
     mapped = isinstance(X, np.memmap)
-    if not mapped and (scipy.sparse.issparse(X) or not check_as_read):
+    if not mapped and (scipy.sparse.issparse(X) or not unchecked):
         return check_features(X, columns=columns, dtype=dtype)
     matrix = X if mapped else _as_array(X, "features")
     _check_kind(matrix)
     _check_shape(matrix, columns)
-    rows = LazyRows(matrix, dtype, check=check_as_read)
-    if not check_as_read:
-        _check_finite(rows)  # type: ignore[arg-type]  # it is indexed by slices only
+    rows = LazyRows(matrix, dtype)
+    if not unchecked:
+        check_finite(rows)  # type: ignore[arg-type]  # it is indexed by slices only
     return rows
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp.data import distinct
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import compatibility as compat
 from aesara_nondecomp.estimators.texts import takes_text
@@ -41,16 +42,18 @@ def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
     ValueError
         If `y` is not binary, or holds a label that is not known.
     """
-    compat.assert_all_finite(y, input_name="y")
-    compat.check_classification_targets(y)
-    kind = compat.type_of_target(y)
+    # scikit-learn sorts the labels anew for each of its checks; those of the distinct ones say the same.
+    found = y if y.dtype == object else distinct(y)
+    compat.assert_all_finite(found, input_name="y")
+    compat.check_classification_targets(found)
+    kind = compat.type_of_target(found)
     if kind != "binary":
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}. "
             "For more classes wrap the estimator: OneVsRestClassifier(MeasureClassifier(...))."
         )
-    classes = np.unique(y if known is None else np.asarray(known))
-    strange = np.setdiff1d(y, classes).tolist()
+    classes = np.unique(found if known is None else np.asarray(known))
+    strange = np.setdiff1d(found, classes).tolist()
     if strange or len(classes) > 2:
         raise ValueError(f"labels must be of two known classes, got {strange} beside {classes.tolist()}")
     return classes

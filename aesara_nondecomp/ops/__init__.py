@@ -7,6 +7,7 @@ several passes over each matrix.  These Ops need one module each and one pass:
 - `dense`: product, bias and activation of a layer, and the way back;
 - `FusedUpdate`: an optimiser's update of a parameter, and of its running average;
 - `standardise`: rows standardised as they are scored;
+- `checked`: rows checked as they are scored;
 - `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows alone;
 - `lstm`: a masked recurrent layer without a scan, and the way back;
 - `attention_pool`: masked softmax and weighted mean of a sequence's states.
@@ -15,6 +16,7 @@ several passes over each matrix.  These Ops need one module each and one pass:
 from aesara_nondecomp.ops.attention import attention_pool
 from aesara_nondecomp.ops.dense import ACTIVATIONS, dense
 from aesara_nondecomp.ops.embedding import Lookup, lookup
+from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
 from aesara_nondecomp.ops.rewards import reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
@@ -22,6 +24,6 @@ from aesara_nondecomp.ops.scaling import standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
-    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "dense", "lookup", "lstm", "reward_sums",
-    "standardise",
+    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "lookup", "lstm",
+    "reward_sums", "standardise",
 ]  # fmt: skip

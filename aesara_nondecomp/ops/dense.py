@@ -100,8 +100,10 @@ class Dense(_LayerOp):
         outputs[0][0] = np.asarray(self._functions.value(x @ W + b), dtype=x.dtype)
 
     def c_body(self, node, name, inputs, outputs, sub):
+        return self._c_layer(node, inputs, outputs[0], sub, finite="NULL")
+
+    def _c_layer(self, node, inputs, out, sub, finite: str) -> str:
         x, W, b = inputs
-        (out,) = outputs
         dtype, fail = node.inputs[0].dtype, sub["fail"]
         return f"""
         typedef {c_number(dtype)} number;
@@ -116,11 +118,40 @@ class Dense(_LayerOp):
         }}
         if (!fits(&{out}, b, h, x.type())) {{ {fail} }}
         layer<number>({gemm_name(dtype)}, {sub["params"]}->activation, b, d, h, x.data<number>(), W.data<number>(),
-                      bias.data<number>(), (number*) PyArray_DATA({out}));
+                      bias.data<number>(), (number*) PyArray_DATA({out}), {finite});
         """
 
     def c_code_cache_version(self):
-        return (12,)
+        return (13,)
+
+
+class CheckedDense(Dense):
+    """A dense layer as scores are computed, without a gradient; a second output () says whether all of x is finite."""
+
+    def make_node(self, x, W, b):
+        node = super().make_node(x, W, b)
+        return Apply(self, node.inputs, [*(out.type() for out in node.outputs), at.TensorType("bool", shape=())()])
+
+    @classmethod
+    def of(cls, layer: Dense) -> CheckedDense:
+        """The same layer, checked."""
+        return cls(_NAMES[layer.activation])
+
+    def grad(self, inputs, output_gradients):
+        raise NotImplementedError("differentiate a layer of `dense`")
+
+    def perform(self, node, inputs, outputs, params=None):
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is for the caller to refuse
+            super().perform(node, inputs, outputs, params)
+        outputs[1][0] = np.asarray(np.isfinite(inputs[0]).all())
+
+    def c_body(self, node, name, inputs, outputs, sub):
+        out, answer = outputs
+        return f"""
+        bool finite;
+        {self._c_layer(node, inputs, out, sub, finite="&finite")}
+        if (!put_answer(&{answer}, finite)) {{ {sub["fail"]} }}
+        """
 
 
 class InputGradient(_LayerOp):

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aesara_nondecomp.ops.elementary import ELEMENTARY
+from aesara_nondecomp.ops.fused import ALL_FINITE
 
 
 def support(expressions: Sequence[tuple[str, str]]) -> str:
     """The templates, for activations given by their value in z and their slope in a, as C expressions."""
     values, slopes = zip(*expressions)
-    return ELEMENTARY + _POINTWISE.format(values=_cases("VALUE", values), slopes=_cases("SLOPE", slopes)) + _LAYER
+    pointwise = _POINTWISE.format(values=_cases("VALUE", values), slopes=_cases("SLOPE", slopes))
+    return ELEMENTARY + ALL_FINITE + pointwise + _LAYER
 
 
 def _cases(macro: str, expressions: Sequence[str]) -> str:
@@ -62,19 +64,23 @@ static inline npy_intp rows_at_a_time(npy_intp b, npy_intp h) {
 /* In multiply-adds: those of the product, and what it takes to read and write the rows. */
 static inline double layer_work(npy_intp b, npy_intp d, npy_intp h) { return (double) b * (d * h + 8 * (d + h)); }
 
+/* Sets `finite`, if there is one, to whether x is: looked at right before the product takes it from the cache. */
 template <typename number, typename gemm>
 static void layer(gemm xgemm, int activation, npy_intp b, npy_intp d, npy_intp h, const number *x, const number *W,
-                  const number *bias, number *out) {
+                  const number *bias, number *out, bool *finite = NULL) {
     const RowThreads threads(b, layer_work(b, d, h));
-    threads.run(b, [=](int part, npy_intp start, npy_intp end) {
-        (void) part;
+    bool of_part[RowThreads::MOST];
+    threads.run(b, [=, &of_part](int part, npy_intp start, npy_intp end) {
         const npy_intp most = rows_at_a_time(b, h);
+        of_part[part] = true;
         for (npy_intp i = start; i < end; i += most) {
             const npy_intp rows = most < end - i ? most : end - i;
+            if (finite && !all_finite(rows * d, x + i * d)) of_part[part] = false;
             row_major_product(xgemm, 0, 0, (int) rows, (int) h, (int) d, x + i * d, W, out + i * h);
             activate(activation, rows, h, bias, out + i * h);
         }
     });
+    if (finite) *finite = std::all_of(of_part, of_part + threads.count, [](bool part) { return part; });
 }
 
 /* The gradient before the activation, some rows at a time; that of the identity, activation 0, is the one given. */

@@ -45,6 +45,25 @@ struct FlushToZero { FlushToZero() {} };
 #endif
 """
 
+# For Ops that look at rows which they are the first to read; not in every Op, as few do.
+ALL_FINITE = """
+#include <algorithm>
+/* An infinite number less itself is no number either, and what is no number equals nothing. */
+template <typename number> ALONE
+static bool all_finite(npy_intp entries, const number *x) {
+    int strange = 0;
+    for (npy_intp k = 0; k < entries; k++) strange |= !(x[k] - x[k] == 0);
+    return !strange;
+}
+
+static inline bool put_answer(PyArrayObject **out, bool answer) {
+    Py_XDECREF(*out);
+    *out = (PyArrayObject*) PyArray_EMPTY(0, NULL, NPY_BOOL, 0);
+    if (*out) *(npy_bool*) PyArray_DATA(*out) = answer;
+    return *out != NULL;
+}
+"""
+
 
 class FusedOp(COp):
     """Base of the Ops with C code of their own, which is their `c_body`."""

@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
-from aesara_nondecomp.ops.dense import ACTIVATIONS, Dense, InputGradient, WeightGradient
+from aesara_nondecomp.ops.dense import ACTIVATIONS, CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
+from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
@@ -31,9 +32,11 @@ def translations() -> dict[type, Callable[..., Callable]]:
     return {
         RewardSums: lambda op: reward_sums,
         Dense: lambda op: partial(dense, _VALUES[_activation(op)]),
+        CheckedDense: lambda op: partial(checked_dense, _VALUES[_activation(op)]),
         InputGradient: lambda op: partial(input_gradient, _SLOPES[_activation(op)]),
         WeightGradient: lambda op: partial(weight_gradient, _SLOPES[_activation(op)]),
         Standardise: lambda op: standardise,
+        AllFinite: lambda op: lambda x: jnp.isfinite(x).all(),
         FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
         RowUpdate: lambda op: partial(row_update, op.rule, op.position),
         Rows: lambda op: rows,
@@ -109,6 +112,11 @@ def dense(value, x, W, b):
     return value(matmul(x, W) + b)
 
 
+def checked_dense(value, x, W, b):
+    """See `ops.dense.CheckedDense`."""
+    return dense(value, x, W, b), jnp.isfinite(x).all()
+
+
 def input_gradient(slope, out, upstream, W):
     """See `ops.dense.InputGradient`."""
     return matmul(upstream * slope(out), W.T)
@@ -123,7 +131,7 @@ def weight_gradient(slope, out, upstream, x):
 def standardise(x, mean, scale, clip):
     """See `ops.scaling.Standardise`."""
     moved = ((x.astype("float64") - mean) / scale).astype(x.dtype)
-    return jnp.clip(moved, -clip.astype(x.dtype), clip.astype(x.dtype))
+    return jnp.clip(moved, -clip.astype(x.dtype), clip.astype(x.dtype)), jnp.isfinite(x).all()
 
 
 # -- updates ---------------------------------------------------------------------------------------------------------
