@@ -62,7 +62,7 @@ class Standardise(BlasOp):
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (3,)
 
 
 _STANDARDISE = """

@@ -59,7 +59,8 @@ struct RowCrew {
     }
     bool all_done(int parts) const { return __atomic_load_n(&done, __ATOMIC_SEQ_CST) == parts; }
     void wait(int parts) {
-        for (int k = 0; k < 5000; k++) if (all_done(parts)) return;  /* not yielding: another process would be let in */
+        /* For about as long as it takes to be woken; not yielding, as another process would be let in. */
+        for (int k = 0; k < 100000; k++) if (all_done(parts)) return;
         pthread_mutex_lock(&mutex);
         __atomic_store_n(&waiting, 1, __ATOMIC_SEQ_CST);
         while (!all_done(parts)) pthread_cond_wait(&finished, &mutex);
