@@ -111,7 +111,8 @@ class MiniBatches:
         _check_data(X, signs)
         self._X = X
         self._tokens = X.dtype.kind == "i"
-        self._y = _weighted_signs(signs, sample_weight, dtype or ("float32" if self._tokens else X.dtype))
+        self._dtype = np.dtype(dtype or ("float32" if self._tokens else X.dtype))
+        self._y = _weighted_signs(signs, sample_weight, self._dtype)
         self.batch_size = _usable_batch_size(batch_size, len(signs))
         self.steps_per_epoch = -(-len(signs) // self.batch_size)
         prior = float(np.mean(signs > 0))
@@ -179,15 +180,15 @@ class MiniBatches:
 
     def _next_block(self) -> _Block:
         streams = self._sampler.state()
-        drawn = self._sampler.draw(self._batches_per_block)
-        indices, padding = drawn.reshape(-1), drawn < 0
-        y = np.take(self._y, indices, mode="clip")
-        y[padding.reshape(-1)] = 0
-        rows = (self.batch_size - np.count_nonzero(padding, axis=1)).tolist()
-        return _Block(streams, rows, y, self._gather(indices))
+        indices = self._sampler.draw(self._batches_per_block).reshape(-1)
+        padding = np.flatnonzero(indices < 0)
+        padded = np.bincount(padding // self.batch_size, minlength=self._batches_per_block)
+        y = np.take(self._y, indices, mode="clip").astype(self._dtype, copy=False)
+        y[padding] = 0
+        return _Block(streams, (self.batch_size - padded).tolist(), y, self._gather(indices, padding))
 
-    def _gather(self, indices: np.ndarray) -> Any:
-        """The rows of `X` at `indices`, zeros at -1; in the buffer, unless they are distant."""
+    def _gather(self, indices: np.ndarray, padding: np.ndarray) -> Any:
+        """The rows of `X` at `indices`, zeros at those of `padding`; in the buffer, unless they are distant."""
         if self._distant:
             return self._X.batch(indices)
         out = self._buffer
@@ -198,7 +199,7 @@ class MiniBatches:
         else:
             # Any other mode than "raise" lets NumPy write straight into `out`.
             np.take(self._X, indices, axis=0, out=out, mode="clip")
-        out[indices < 0] = 0
+        out[padding] = 0
         return out
 
 
@@ -313,7 +314,7 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
 
 def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
     if sample_weight is None:
-        return signs.astype(dtype)
+        return signs.astype(np.int8)  # small enough for the cache, where the rows of a batch are looked up at random
     return (signs * check_sample_weight(sample_weight, signs)).astype(dtype)
 
 

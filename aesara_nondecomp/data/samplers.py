@@ -8,29 +8,33 @@ import numpy as np
 
 
 class _RowStream:
-    """Endless passes over `rows`, shuffled anew for each pass."""
+    """Endless passes over rows, shuffled anew for each pass.
 
-    def __init__(self, rows: np.ndarray, seed: int) -> None:
+    Parameters
+    ----------
+    rows : int array of their numbers; or int, how many there are, numbered from 0
+    seed : int
+    multiple : int. Each pass is filled up with -1 to a multiple of so many rows.
+    """
+
+    def __init__(self, rows: np.ndarray | int, seed: int, multiple: int = 1) -> None:
         self._rows = rows
-        self._order = np.empty(len(rows), dtype=np.int64)  # which NumPy shuffles faster than narrower ones
+        self._count = rows if isinstance(rows, int) else len(rows)
+        # In 64 bits, which NumPy shuffles faster than fewer.
+        self._order = np.full(-(-self._count // multiple) * multiple, -1, dtype=np.int64)
         self._rng = np.random.default_rng(seed)
         self._shuffle()
 
     def take(self, count: int) -> np.ndarray:
         """The next `count` rows, across passes."""
-        rows, done = np.empty(count, dtype=np.int64), 0
+        taken, done = np.empty(count, dtype=np.int64), 0
         while done < count:
-            part = self.take_within_pass(count - done)
-            rows[done : done + len(part)] = part
+            if self._position == len(self._order):
+                self._shuffle()
+            part = self._order[self._position : self._position + count - done]
+            taken[done : done + len(part)] = part
             done += len(part)
-        return rows
-
-    def take_within_pass(self, count: int) -> np.ndarray:
-        """The next rows, at least one and at most `count`, of one pass; valid until the next call."""
-        if self._position == len(self._order):
-            self._shuffle()
-        taken = self._order[self._position : self._position + count]
-        self._position += len(taken)
+            self._position += len(part)
         return taken
 
     def state(self) -> dict[str, Any]:
@@ -44,8 +48,12 @@ class _RowStream:
     def _shuffle(self) -> None:
         # The order follows from the generator's state, so only that has to be stored.
         self._rng_at_pass = self._rng.bit_generator.state
-        self._order[:] = self._rows
-        self._rng.shuffle(self._order)
+        rows = self._order[: self._count]
+        if isinstance(self._rows, int):
+            _number(rows)
+        else:
+            rows[:] = self._rows
+        self._rng.shuffle(rows)
         self._position = 0
 
 
@@ -61,15 +69,11 @@ class EpochSampler:
 
     def __init__(self, rows: int, batch_size: int, rng: np.random.Generator) -> None:
         self._batch_size = batch_size
-        self._stream = _RowStream(np.arange(rows, dtype=_number_type(rows)), child_seed(rng))
+        self._stream = _RowStream(rows, child_seed(rng), multiple=batch_size)
 
     def draw(self, batches: int) -> np.ndarray:
         """Row numbers of the next batches, shape (batches, b)."""
-        indices = np.full((batches, self._batch_size), -1, dtype=np.intp)
-        for batch in indices:
-            rows = self._stream.take_within_pass(self._batch_size)
-            batch[: len(rows)] = rows
-        return indices
+        return self._stream.take(batches * self._batch_size).reshape(batches, self._batch_size)
 
     def state(self) -> list[dict[str, Any]]:
         """Everything needed to draw the same batches again."""
@@ -92,7 +96,9 @@ class ClassSampler:
     """
 
     def __init__(self, signs: np.ndarray, batch_size: int, positives: int, rng: np.random.Generator) -> None:
-        classes = (np.flatnonzero(of_class).astype(_number_type(len(signs))) for of_class in (signs > 0, signs < 0))
+        # In the smallest type that numbers them, for sets of many short rows.
+        smallest = np.min_scalar_type(-len(signs))
+        classes = (np.flatnonzero(of_class).astype(smallest) for of_class in (signs > 0, signs < 0))
         self._streams = [_RowStream(rows, child_seed(rng)) for rows in classes]
         self._counts = [positives, batch_size - positives]
 
@@ -116,6 +122,8 @@ def child_seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**63))
 
 
-def _number_type(rows: int) -> np.dtype:
-    """The smallest signed type that numbers so many rows, for sets of many short rows."""
-    return np.min_scalar_type(-rows)
+def _number(rows: np.ndarray) -> None:
+    """Write 0, 1, 2 ... to `rows`, without a second array of its size."""
+    for start in range(0, len(rows), 2**16):
+        part = rows[start : start + 2**16]
+        part[:] = np.arange(start, start + len(part))
