@@ -69,5 +69,7 @@ def _make_steps(run: Run, validation: Validation | None, checkpoint: Checkpoint 
 
 
 def _out_of_patience(run: Run, validation: Validation | None) -> bool:
+    if validation is None:
+        return False
     begins = run.last_phase_begins
-    return validation is not None and begins is not None and validation.exhausted(since=begins)
+    return begins is not None and validation.exhausted(since=begins)

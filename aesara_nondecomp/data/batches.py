@@ -16,7 +16,7 @@ from aesara_nondecomp.data.rows import DistantRows, LazyRows
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
-BLOCK_BYTES = 2 * 2**20  # which a core's cache about holds
+BLOCK_BYTES = 2**20  # which a core's cache holds
 
 
 class Batch(NamedTuple):
