@@ -5,8 +5,11 @@ Everything else says ``from aesara_nondecomp._aesara import aesara, at``.
 
 from __future__ import annotations
 
+import gc
 import logging
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from aesara_nondecomp import _setup
 
@@ -29,13 +32,25 @@ def _disable_compilation(problem: str) -> None:
     )
 
 
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Look for no garbage meanwhile: what an import makes stays, and to go through it time and again takes long."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 _setup.configure()
 logging.getLogger("aesara.tensor.blas").addFilter(_is_news)
 _problem = _setup.compiler_problem()
 if _problem is not None:
     _disable_compilation(_problem)
 
-with warnings.catch_warnings():
+with warnings.catch_warnings(), _without_collecting():
     # Import-time deprecations inside Aesara and what it imports: nothing a user of this package can act upon.
     warnings.simplefilter("ignore")
     import aesara

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp import _setup
-from aesara_nondecomp._aesara import at  # before Aesara's own modules, so that it is imported configured
+from aesara_nondecomp._aesara import _without_collecting, at  # before Aesara's own modules: it configures them
 
 from aesara.configparser import parse_config_string  # isort: skip
 from aesara.graph.basic import graph_inputs  # isort: skip
@@ -197,3 +198,16 @@ def test_compiled_products_agree_with_numpy_through_the_linked_blas(dtype):
     for symbolic, value in expected.values():
         given = {variable: values[variable] for variable in {*graph_inputs([symbolic])} & values.keys()}
         np.testing.assert_allclose(symbolic.eval(given), value, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_after_an_import_as_before_it_even_if_it_fails(collecting):
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        with pytest.raises(ImportError), _without_collecting():
+            assert not gc.isenabled()
+            raise ImportError
+        assert gc.isenabled() == collecting
+    finally:
+        (gc.enable if before else gc.disable)()
