@@ -367,14 +367,16 @@ class TrainFunctions:
 
     def _by_chunks(self, compiled: Callable[[], Any], X) -> np.ndarray:
         chunks = self._chunks(X.shape[0])
-        check_finite(_dense(X[chunks[0]]))  # before anything is compiled
+        beginning = _dense(X[chunks[0]])
+        if beginning.ndim == 2:
+            check_finite(beginning)  # before anything is compiled
         evaluation = compiled()
         whole: Any = None
         for rows in chunks:
             X_part = _dense(X[rows])
             part, finite = evaluation(X_part)
             if not finite:
-                check_finite(X_part, first_row=rows.start)
+                check_finite(np.reshape(X_part, (len(X_part), -1)), first_row=rows.start)
             if whole is None:
                 whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)
             whole[rows] = part

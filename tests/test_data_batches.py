@@ -182,6 +182,17 @@ def test_a_state_taken_from_a_restored_object_is_as_good(monkeypatch):
     assert_same(copies(last, 15), copies(original, 15))
 
 
+def test_a_state_of_before_passes_were_padded_goes_on_with_the_next_pass():
+    batches = MiniBatches(X, SIGNS, 10, seed=1)
+    start = batches.state()
+    copies(batches, batches.steps_per_epoch)
+    old = json.loads(json.dumps(start))
+    old["streams"][0]["position"], old["batches_since"] = N, 0
+    again = MiniBatches(X, SIGNS, 10, seed=2)
+    again.restore(old)
+    assert_same(copies(again, 15), copies(batches, 15))
+
+
 def test_taking_the_state_does_not_disturb_the_batches():
     watched, other = MiniBatches(X, SIGNS, 10, seed=1), MiniBatches(X, SIGNS, 10, seed=1)
     for _ in range(15):

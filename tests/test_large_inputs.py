@@ -98,6 +98,19 @@ def test_what_is_read_out_is_of_standardised_rows_which_are_checked_before_they_
         model.read_out("squares", broken)
 
 
+def test_rows_of_other_shapes_and_types_are_scored_and_checked_by_a_network_of_ones_own():
+    for inputs in (at.ftensor3(), at.TensorType("float16", shape=(None, None))()):
+        w = aesara.shared(np.ones(D, "float32"))
+        summed = inputs.sum(axis=1) if inputs.ndim == 3 else inputs.astype("float32")
+        functions = TrainFunctions(Network(inputs, at.dot(summed, w), [w]))
+        rows = np.ones((7, 3, D)[: inputs.ndim - 1] + (D,), inputs.dtype)
+        expected = rows.astype("float32").reshape(len(rows), -1).sum(axis=1)
+        np.testing.assert_allclose(functions.scores(rows), expected)
+        rows[5] = np.inf
+        with pytest.raises(ValueError, match="finite.*row 5"):
+            functions.scores(rows)
+
+
 def test_sparse_rows_are_standardised_where_the_training_rows_were(functions):
     model = fit(X, Y, "qmean", functions=functions, **QUICK)
     assert np.array_equal(model.decision_function(scipy.sparse.csr_matrix(X)), model.decision_function(X))

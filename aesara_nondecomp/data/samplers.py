@@ -43,7 +43,9 @@ class _RowStream:
     def restore(self, state: dict[str, Any]) -> None:
         self._rng.bit_generator.state = state["rng"]
         self._shuffle()
-        self._position = state["position"]
+        # States of before passes were filled up count the rows alone: after them comes the next pass.
+        at_end = state["position"] == self._count
+        self._position = len(self._order) if at_end else state["position"]
 
     def _shuffle(self) -> None:
         # The order follows from the generator's state, so only that has to be stored.

@@ -44,6 +44,7 @@ def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
     """
     # scikit-learn sorts the labels anew for each of its checks; those of the distinct ones say the same.
     found = y if y.dtype == object else distinct(y)
+    found = y if len(found) > 2 else found  # many distinct ones by themselves would look like numbers to predict
     compat.assert_all_finite(found, input_name="y")
     compat.check_classification_targets(found)
     kind = compat.type_of_target(found)

@@ -43,7 +43,7 @@ def checked(output, rows):
     Parameters
     ----------
     output : symbolic variable
-    rows : symbolic matrix that `output` depends on; or token ids, which are always finite.
+    rows : symbolic array that `output` depends on; or token ids, which are always finite.
 
     Returns
     -------
@@ -52,6 +52,8 @@ def checked(output, rows):
     """
     if not rows.dtype.startswith("float"):
         return output, at.constant(True)
+    if rows.ndim != 2 or rows.dtype not in ("float32", "float64"):  # rows of a network of the user's own
+        return output, at.all(~(at.isnan(rows) | at.isinf(rows)))
     nodes = aesara.graph.basic.io_toposort([rows], [output])
     layers = [node for node in nodes if type(node.op) is Dense and node.inputs[0] is rows]
     if not layers:
