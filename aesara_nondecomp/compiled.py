@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,7 @@ class TrainFunctions:
         self._moves = Moves(network, self.optimiser)
         self._steered = [v.get_value(borrow=True) for v in (self._weights, self._moves.learning_rate)]
         self._y = at.vector("y", dtype=network.dtype)
+        self._evaluations: dict[tuple[Any, bool], Any] = {}
 
     # -- one step ------------------------------------------------------------------------------------------------
 
@@ -173,27 +174,28 @@ class TrainFunctions:
         Raises
         ------
         ValueError
-            If an entry of X is not finite; so do `features` and `extra`.
+            If an entry of X is not finite.
         """
-        if scaling is None:
-            return self._by_chunks(lambda: self._scores, X).reshape(-1)
-        numbers = (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
-        return self._by_chunks(lambda: partial(self._scores_of_raw, *numbers), X).reshape(-1)
+        return self._by_chunks("scores", self.network.scores, X, scaling).reshape(-1)
 
     def features(self, X) -> np.ndarray:
-        """Output (n, k) of the lower part of the network, for `Network.head_network`."""
-        return self._by_chunks(lambda: self._features, X)
+        """Output (n, k) of the lower part of the network, for `Network.head_network`; raises as `scores`."""
+        require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
+        return self._by_chunks("features", self.network.features, X)
 
-    def extra(self, name: str, X) -> np.ndarray:
+    def extra(self, name: str, X, scaling=None) -> np.ndarray:
         """One of `Network.extras` for any number of rows, such as "attention_weights" (n, T).
+
+        With a `data.Standardiser` it is that of the standardised rows.
 
         Raises
         ------
         ValueError
-            If the network has no such extra; the nearest is suggested.
+            If the network has no such extra, where the nearest is suggested; if an entry of X is not finite, or the
+            extra does not have one row for each of X.
         """
         choose("extra", name, self.network.extras)
-        return self._by_chunks(lambda: self._extras[name], X)
+        return self._by_chunks(name, self.network.extras[name], X, scaling)
 
     # -- weights -------------------------------------------------------------------------------------------------
 
@@ -341,42 +343,41 @@ class TrainFunctions:
         sums = reward_sums(self.network.scores, self._y, self._weights, self._temperature)[1]
         return self._function([self.network.inputs, self._y], sums, "class_sums")
 
-    @cached_property
+    @property
     def _scores(self):
-        return self._evaluation(self.network.scores, "scores")
+        return self._evaluation("scores", self.network.scores)
 
-    @cached_property
-    def _scores_of_raw(self):
+    def _evaluation(self, name: str, output, raw: bool = False):
+        """The function of rows that gives an output, and whether the rows are finite; compiled when first asked for.
+
+        With `raw`, of the three numbers of a `data.Standardiser` and of rows as they are before it.
+        """
+        if (output, raw) not in self._evaluations:
+            inputs, outputs = self._of_raw(output) if raw else self._of_rows(output)
+            self._evaluations[output, raw] = self._function(inputs, outputs, name)
+        return self._evaluations[output, raw]
+
+    def _of_rows(self, output) -> tuple[list[Any], list[Any]]:
+        return [self.network.inputs], list(checked(output, self.network.inputs))
+
+    def _of_raw(self, output) -> tuple[list[Any], list[Any]]:
         rows, numbers = self.network.inputs.type(), [at.dvector(), at.dvector(), at.dscalar()]
         standardised, finite = standardise(rows, *numbers)
-        scores = aesara.clone_replace(self.network.scores, {self.network.inputs: standardised})
-        return self._function([*numbers, rows], [scores, finite], "scores_of_raw")
+        return [*numbers, rows], [aesara.clone_replace(output, {self.network.inputs: standardised}), finite]
 
-    @cached_property
-    def _features(self):
-        require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
-        return self._evaluation(self.network.features, "features")
-
-    @cached_property
-    def _extras(self):
-        return {name: self._evaluation(variable, name) for name, variable in self.network.extras.items()}
-
-    def _evaluation(self, output, name: str):
-        """The function of rows that gives an output, and whether the rows are finite."""
-        return self._function([self.network.inputs], list(checked(output, self.network.inputs)), name)
-
-    def _by_chunks(self, compiled: Callable[[], Any], X) -> np.ndarray:
-        chunks = self._chunks(X.shape[0])
-        beginning = _dense(X[chunks[0]])
-        if beginning.ndim == 2:
-            check_finite(beginning)  # before anything is compiled
-        evaluation = compiled()
+    def _by_chunks(self, name: str, output, X, scaling=None) -> np.ndarray:
+        chunks, raw = self._chunks(X.shape[0]), scaling is not None
+        if (output, raw) not in self._evaluations:
+            check_finite(_dense(X[chunks[0]]))  # before anything is compiled
+        evaluation = self._evaluation(name, output, raw)
+        numbers = (scaling.mean_, scaling.scale_, np.asarray(scaling.clip)) if raw else ()
         whole: Any = None
         for rows in chunks:
             X_part = _dense(X[rows])
-            part, finite = evaluation(X_part)
+            part, finite = evaluation(*numbers, X_part)
             if not finite:
-                check_finite(np.reshape(X_part, (len(X_part), -1)), first_row=rows.start)
+                check_finite(X_part, first_row=rows.start)
+            require(part.shape[:1] == X_part.shape[:1], "an output needs one row for each row of X", part.shape)
             if whole is None:
                 whole = np.empty((X.shape[0], *part.shape[1:]), dtype=part.dtype)
             whole[rows] = part

@@ -20,7 +20,6 @@ from aesara_nondecomp.data import (
     decode,
     encode_as,
     feature_rows,
-    scale_rows,
 )
 from aesara_nondecomp.persistence import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.training import Step
@@ -76,7 +75,7 @@ class Model:
         ValueError
             If X is not a finite matrix with the columns of the training data, or, for text, no list of str.
         """
-        X = self._rows(X, unchecked=True)  # they are checked before they are scaled, as they are read
+        X = self._rows(X)
         with self.functions.using(self.parameters):
             return self.functions.scores(X, self.scaling)
 
@@ -91,20 +90,20 @@ class Model:
         known = self.functions.network.extras
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
-        X = scale_rows(self._rows(X), self.scaling)
+        X = self._rows(X)
         with self.functions.using(self.parameters):
-            return self.functions.extra(name, X)
+            return self.functions.extra(name, X, self.scaling)
 
     @cached_property
     def vocabulary(self) -> Vocabulary | None:
         """Of the training texts; None for a model of numbers."""
         return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
 
-    def _rows(self, X, unchecked: bool = False):
-        """Rows as the network takes them, but for their scaling; see `data.feature_rows`."""
+    def _rows(self, X):
+        """Rows as the network takes them, but for their scaling; they are checked chunk by chunk, as they are read."""
         network = self.functions.network
         if not network.takes_tokens:
-            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, unchecked=unchecked)
+            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, unchecked=True)
         if self.vocabulary is not None and np.ndim(X) < 2:
             return self.vocabulary.transform(X)
         return check_tokens(X, network.n_words)

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_dense import layer_values
 from test_ops import DTYPES, IN_C, by_c, by_perform
 
+from aesara_nondecomp import Model, TrainFunctions, compiled, measures, mlp
 from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, dense
 from aesara_nondecomp.ops.dense import CheckedDense
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.scaling import Standardise
+
+TESTS = Path(__file__).parent
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(23, 6))
+SCALING = Standardiser.fit(10 * X + 1)
+
+
+@pytest.fixture(scope="module")
+def layers():
+    return TrainFunctions(mlp(6, (4,), seed=0))
+
+
+@pytest.fixture(scope="module")
+def own():
+    """A network without a layer of ours, from which more can be read than scores."""
+    inputs, w = at.fmatrix(), aesara.shared(np.ones((6, 1), "float32"))
+    extras = {"squares": inputs**2, "a sum": inputs.sum(axis=0)}
+    return TrainFunctions(Network(inputs, at.dot(inputs, w), [w], extras=extras))
+
+
+def model_of(functions, scaling):
+    return Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5, scaling)
 
 
 def two_layers(x, W, b):
@@ -56,3 +87,79 @@ def test_rows_that_no_layer_takes_and_token_ids_are_checked_too():
     assert output.owner.inputs[0] is rows
     with pytest.raises(TypeError, match="float32 or float64 are needed, got 2 dimensions of int32"):
         AllFinite()(ids)
+
+
+def test_a_compiler_that_takes_all_numbers_to_be_finite_finds_what_is_not():
+    code = (
+        "import test_checked_rows; from aesara_nondecomp._aesara import aesara\n"
+        "assert '-ffast-math' in aesara.config.gcc__cxxflags\n"
+        "test_checked_rows.test_one_entry_that_is_not_finite_is_found_wherever_it_is('float32', float('nan'))\n"
+        "test_checked_rows.test_one_entry_that_is_not_finite_is_found_wherever_it_is('float64', float('inf'))\n"
+    )
+    flags = f"{os.environ['AESARA_FLAGS']},gcc__cxxflags=-ffast-math"
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    environment = {**os.environ, "AESARA_FLAGS": flags, "PYTHONPATH": path}
+    command = [sys.executable, "-c", code]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+
+
+# -- chunk by chunk --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("scaling", [None, SCALING], ids=["plain", "standardised"])
+@pytest.mark.parametrize("place", [2, 17], ids=["first chunk", "later chunk"])
+def test_rows_that_are_scored_are_refused_with_their_number_among_all(layers, monkeypatch, bad, scaling, place):
+    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
+    model, broken = model_of(layers, scaling), X.copy()
+    expected = layers.scores(X.astype("float32") if scaling is None else scaling.transform(X.astype("float32")))
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    broken[place, 2] = bad
+    with pytest.raises(ValueError, match=f"finite in float32.*row {place}, column 2"):
+        model.decision_function(broken)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_so_are_features_and_what_is_read_out_of_standardised_rows(layers, own, monkeypatch, bad):
+    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
+    model, rows, broken = model_of(own, SCALING), X.astype("float32"), X.copy()
+    np.testing.assert_allclose(model.read_out("squares", X), np.square(SCALING.transform(rows)), rtol=1e-6)
+    assert layers.features(rows).shape == (23, 4)
+    broken[17, 2] = bad  # which would be cut to an ordinary number, were it infinite and scaled first
+    readers = (
+        model.decision_function,
+        lambda b: model.read_out("squares", b),
+        lambda b: own.extra("squares", b.astype("float32")),
+        lambda b: layers.features(b.astype("float32")),
+    )
+    for read in readers:
+        with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
+            read(broken)
+
+
+def test_what_has_no_row_for_each_row_is_refused(own):
+    with pytest.raises(ValueError, match=r"one row for each row of X, got \(6,\)"):
+        own.extra("a sum", X.astype("float32"))
+
+
+def test_what_is_read_out_takes_no_copy_of_the_rows(own):
+    rows = np.zeros((200_000, 6))
+    model = model_of(own, SCALING)
+    model.read_out("squares", rows[:10])
+    tracemalloc.start()
+    found = model.read_out("squares", rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - found.nbytes < found.nbytes / 3
+
+
+@pytest.mark.parametrize("shape, dtype", [((7, 3, 6), "float32"), ((7, 6), "float16"), ((7,), "float32")])
+def test_rows_of_other_shapes_and_types_are_scored_and_checked_too(shape, dtype):
+    inputs, w = at.TensorType(dtype, shape=(None,) * len(shape))(), aesara.shared(np.float32(2))
+    summed = inputs.astype("float32").sum(axis=tuple(range(1, len(shape)))) if len(shape) > 1 else inputs
+    functions, rows = TrainFunctions(Network(inputs, summed * w, [w])), np.ones(shape, dtype)
+    np.testing.assert_allclose(functions.scores(rows), 2 * np.prod(shape[1:]) * np.ones(7))
+    rows[5] = np.inf
+    with pytest.raises(ValueError, match="finite.*row 5, column 0"):
+        functions.scores(rows)

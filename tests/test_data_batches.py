@@ -156,7 +156,7 @@ def test_a_memory_map_gives_the_batches_of_the_array(tmp_path):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("drawn", [0, 1, 4, 6, 17])
-@pytest.mark.parametrize("block_bytes", [300, 2**23], ids=["read ahead", "one block"])
+@pytest.mark.parametrize("block_bytes", [300, 2**23], ids=["several blocks", "one block"])
 def test_a_restored_state_continues_bit_for_bit(monkeypatch, sampler, drawn, block_bytes):
     monkeypatch.setattr(batches_module, "BLOCK_BYTES", block_bytes)
     original = MiniBatches(X, SIGNS, 10, seed=1, sampler=sampler)

@@ -9,9 +9,7 @@ import pytest
 import scipy.sparse
 
 from aesara_nondecomp import TrainFunctions, fit, mlp
-from aesara_nondecomp._aesara import aesara, at
 from aesara_nondecomp.data import LazyRows, Standardiser, feature_rows
-from aesara_nondecomp.networks import Network
 
 N_ROWS, D = 600, 4
 RNG = np.random.default_rng(0)
@@ -83,32 +81,6 @@ def test_lazy_rows_are_the_rows_converted_and_scaled():
     expected = scaling.transform(X[[10, 6]].astype("float32"))
     assert lazy.shape == (2, D) and np.array_equal(lazy[:], expected) and np.array_equal(lazy[[1, 0]], expected[::-1])
     assert lazy[:].flags.c_contiguous and lazy[:].dtype == np.float32
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_read_out_is_of_standardised_rows_which_are_checked_before_they_are_scaled(bad):
-    inputs, w = at.fmatrix(), aesara.shared(np.ones((D, 1), "float32"))
-    network = Network(inputs, at.dot(inputs, w), [w], extras={"squares": inputs**2})
-    model = fit(X, Y, "qmean", network=network, **QUICK)
-    expected = np.square(model.scaling.transform(X.astype("float32")))
-    np.testing.assert_allclose(model.read_out("squares", X), expected, rtol=1e-6)
-    broken = X.copy()
-    broken[17, 2] = bad  # which would be cut to an ordinary number, were it infinite and scaled first
-    with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
-        model.read_out("squares", broken)
-
-
-def test_rows_of_other_shapes_and_types_are_scored_and_checked_by_a_network_of_ones_own():
-    for inputs in (at.ftensor3(), at.TensorType("float16", shape=(None, None))()):
-        w = aesara.shared(np.ones(D, "float32"))
-        summed = inputs.sum(axis=1) if inputs.ndim == 3 else inputs.astype("float32")
-        functions = TrainFunctions(Network(inputs, at.dot(summed, w), [w]))
-        rows = np.ones((7, 3, D)[: inputs.ndim - 1] + (D,), inputs.dtype)
-        expected = rows.astype("float32").reshape(len(rows), -1).sum(axis=1)
-        np.testing.assert_allclose(functions.scores(rows), expected)
-        rows[5] = np.inf
-        with pytest.raises(ValueError, match="finite.*row 5"):
-            functions.scores(rows)
 
 
 def test_sparse_rows_are_standardised_where_the_training_rows_were(functions):

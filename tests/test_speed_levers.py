@@ -59,18 +59,6 @@ def test_standardising_leaves_the_callers_rows_alone():
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
-def test_rows_checked_as_they_are_scored_are_refused_with_their_number_among_all(functions, monkeypatch, bad):
-    monkeypatch.setattr(compiled, "SCORING_ROWS", 5)
-    X = rng.normal(size=(23, 6))
-    model = an.Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5)
-    expected = functions.scores(X.astype("float32"))
-    np.testing.assert_array_equal(model.decision_function(X), expected)
-    X[17, 2] = bad
-    with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
-        model.decision_function(X)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 @pytest.mark.parametrize("clip", [0.1, 10.0, np.inf])
 def test_standardising_by_slices_is_the_formula_in_float64_to_the_last_bit(monkeypatch, dtype, clip):

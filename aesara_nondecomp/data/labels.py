@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -267,17 +268,18 @@ def _convert(matrix: Any, dtype: np.dtype) -> Any:
 
 
 def check_finite(matrix: np.ndarray, first_row: int = 0) -> None:
-    """Raise a ValueError that names the first entry of a matrix that is not finite, if there is one.
+    """Raise a ValueError that names the first entry that is not finite, if there is one.
 
     Parameters
     ----------
-    matrix : array, shape (n, d)
+    matrix : array, shape (n, d); or (n, ...), whose columns are then numbered through each row
     first_row : int. Number of the first row among the caller's.
     """
-    for part in row_slices(*matrix.shape):
+    columns = math.prod(matrix.shape[1:])
+    for part in row_slices(len(matrix), columns):
         finite = np.isfinite(matrix[part])
         if not finite.all():
-            row, column = np.argwhere(~finite)[0]
+            row, column = np.argwhere(~finite.reshape(len(finite), columns))[0]
             raise _not_finite(first_row + part.start + row, column, matrix.dtype)
 
 

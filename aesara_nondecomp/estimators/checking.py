@@ -42,9 +42,7 @@ def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
     ValueError
         If `y` is not binary, or holds a label that is not known.
     """
-    # scikit-learn sorts the labels anew for each of its checks; those of the distinct ones say the same.
-    found = y if y.dtype == object else distinct(y)
-    found = y if len(found) > 2 else found  # many distinct ones by themselves would look like numbers to predict
+    found = _two_or_all(y)
     compat.assert_all_finite(found, input_name="y")
     compat.check_classification_targets(found)
     kind = compat.type_of_target(found)
@@ -58,3 +56,12 @@ def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
     if strange or len(classes) > 2:
         raise ValueError(f"labels must be of two known classes, got {strange} beside {classes.tolist()}")
     return classes
+
+
+def _two_or_all(y: np.ndarray) -> np.ndarray:
+    """The distinct labels if there are at most two, which spares each of scikit-learn's checks to sort a long column.
+
+    More than two stay as they are: alone they would look like numbers to be predicted.
+    """
+    found = y if y.dtype == object else distinct(y)
+    return found if len(found) <= 2 else y

@@ -58,7 +58,7 @@ _NAMES = tuple(ACTIVATIONS)
 
 
 class _LayerOp(BlasOp):
-    """Base of the three Ops. The activation is a run-time parameter: layers that differ in it share one module."""
+    """Base of a layer's Ops. The activation is a run-time parameter: layers that differ in it share one module."""
 
     __props__ = ("activation",)
     params_type = ParamsType(activation=int32)
@@ -122,7 +122,7 @@ class Dense(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (14,)
+        return (15,)
 
 
 class CheckedDense(Dense):
@@ -188,7 +188,7 @@ class InputGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (14,)
+        return (15,)
 
 
 class WeightGradient(_LayerOp):
@@ -231,7 +231,7 @@ class WeightGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (14,)
+        return (15,)
 
 
 def _before_activation(functions: Activation, out, upstream):

@@ -34,7 +34,7 @@ class AllFinite(FusedOp):
         """
 
     def c_code_cache_version(self):
-        return (1,)
+        return (2,)
 
 
 def checked(output, rows):

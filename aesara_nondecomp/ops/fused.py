@@ -48,11 +48,21 @@ struct FlushToZero { FlushToZero() {} };
 # For Ops that look at rows which they are the first to read; not in every Op, as few do.
 ALL_FINITE = """
 #include <algorithm>
-/* An infinite number less itself is no number either, and what is no number equals nothing. */
+template <typename number> struct Exponent;
+template <> struct Exponent<npy_float> { typedef npy_uint32 word; static const word full = 0x7f800000u; };
+template <> struct Exponent<npy_double> { typedef npy_uint64 word; static const word full = 0x7ff0000000000000ull; };
+
+/* By the bits: whoever compiles with -ffast-math has a comparison of numbers taken to be always true. */
 template <typename number> ALONE
 static bool all_finite(npy_intp entries, const number *x) {
-    int strange = 0;
-    for (npy_intp k = 0; k < entries; k++) strange |= !(x[k] - x[k] == 0);
+    typedef typename Exponent<number>::word word;
+    const word full = Exponent<number>::full;
+    word strange = 0;
+    for (npy_intp k = 0; k < entries; k++) {
+        word bits;
+        memcpy(&bits, x + k, sizeof(bits));
+        strange |= (bits & full) == full;
+    }
     return !strange;
 }
 

@@ -54,15 +54,18 @@ class Standardise(BlasOp):
         const RowThreads threads(b, 40.0 * b * d);
         bool finite[RowThreads::MOST];
         threads.run(b, [=, &finite](int part, npy_intp start, npy_intp end) {{
-            finite[part] = all_finite((end - start) * d, rows + start * d);
-            for (npy_intp i = start; i < end; i++) standardise_row(d, rows + i * d, means, scales, most, to + i * d);
+            finite[part] = true;
+            for (npy_intp i = start; i < end; i++) {{
+                finite[part] &= all_finite(d, rows + i * d);
+                standardise_row(d, rows + i * d, means, scales, most, to + i * d);
+            }}
         }});
         const bool all = std::all_of(finite, finite + threads.count, [](bool part) {{ return part; }});
         if (!put_answer(&{answer}, all)) {{ {sub["fail"]} }}
         """
 
     def c_code_cache_version(self):
-        return (3,)
+        return (4,)
 
 
 _STANDARDISE = """
