@@ -354,7 +354,7 @@ class TrainFunctions:
         """
         if (output, raw) not in self._evaluations:
             inputs, outputs = self._of_raw(output) if raw else self._of_rows(output)
-            self._evaluations[output, raw] = self._function(inputs, outputs, name)
+            self._evaluations[output, raw] = self._function(inputs, outputs, f"{name}_of_raw" if raw else name)
         return self._evaluations[output, raw]
 
     def _of_rows(self, output) -> tuple[list[Any], list[Any]]:
