@@ -1,7 +1,7 @@
 """Labels, splits, mini-batches, file readers and data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `batches`, `files`,
-`csv_files`, `loaders`, `datasets`.
+Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `fetching`, `batches`,
+`files`, `csv_files`, `loaders`, `datasets`.
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight

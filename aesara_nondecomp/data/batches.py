@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
+from aesara_nondecomp.data.fetching import Fetch
 from aesara_nondecomp.data.labels import check_lengths
-from aesara_nondecomp.data.rows import DistantRows, LazyRows
+from aesara_nondecomp.data.rows import DistantRows
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
@@ -38,14 +38,14 @@ class Batch(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Batches that are drawn, and fetched, together."""
+    """Batches that are drawn, and fetched, together; their rows `X` are None until they are needed."""
 
     streams: Any
     """State of the sampler before them."""
     rows: list[int]
     """Of each batch, padding aside."""
     y: np.ndarray
-    X: Any
+    X: Any = None
 
 
 class MiniBatches:
@@ -75,6 +75,7 @@ class MiniBatches:
     sample_weight : array, shape (n,), optional
         Non-negative weights, some positive in each class; a row of weight 0 counts as padding.
     dtype : floating dtype, optional. Of the batches' `y`; default that of `X`, and float32 for token ids.
+    fetch : subclass of data.fetching.Fetch, optional. Reads the rows, each block while the one before is in use.
 
     Attributes
     ----------
@@ -106,6 +107,7 @@ class MiniBatches:
         sampler: str | float = "natural",
         sample_weight: np.ndarray | None = None,
         dtype: Any = None,
+        fetch: type[Fetch] = Fetch,
     ) -> None:
         signs, rng = np.asarray(signs), np.random.default_rng(seed)
         _check_data(X, signs)
@@ -125,10 +127,8 @@ class MiniBatches:
             self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
         self._distant = isinstance(X, DistantRows)
         self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
-        # Allocated once, so that the blocks never cost more than it.
-        shape = (self._batches_per_block * self.batch_size, X.shape[1])
-        self._buffer: Any = None if self._distant else np.empty(shape, X.dtype)
-        self._begin(self._nothing_drawn())
+        self._fetch = fetch(X, self._batches_per_block * self.batch_size)
+        self._begin_anew()
 
     def __iter__(self) -> MiniBatches:
         return self
@@ -161,7 +161,7 @@ class MiniBatches:
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
-        self._begin(self._nothing_drawn())
+        self._begin_anew()
 
     def _signature(self) -> dict[str, Any]:
         return {"data_rows": len(self._y), "batch_size": self.batch_size,
@@ -172,35 +172,30 @@ class MiniBatches:
         batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
         return int(min(max(1, size // batch_bytes), self.steps_per_epoch))
 
-    def _nothing_drawn(self) -> _Block:
-        return _Block(self._sampler.state(), [], self._y[:0], None)
+    def _begin_anew(self) -> None:
+        """With no batch in hand, and none drawn."""
+        self._coming: _Block | None = None
+        self._begin(_Block(self._sampler.state(), [], self._y[:0]))
 
     def _begin(self, block: _Block) -> None:
         self._block, self._cursor = block, 0
 
     def _next_block(self) -> _Block:
-        streams = self._sampler.state()
-        indices = self._sampler.draw(self._batches_per_block).reshape(-1)
-        padding = np.flatnonzero(indices < 0)
-        padded = np.bincount(padding // self.batch_size, minlength=self._batches_per_block)
-        y = np.take(self._y, indices, mode="clip").astype(self._dtype, copy=False)
-        y[padding] = 0
-        return _Block(streams, (self.batch_size - padded).tolist(), y, self._gather(indices, padding))
+        block = self._coming or self._draw()
+        X = self._fetch.end()
+        self._coming = self._draw()
+        return block._replace(X=X)
 
-    def _gather(self, indices: np.ndarray, padding: np.ndarray) -> Any:
-        """The rows of `X` at `indices`, zeros at those of `padding`; in the buffer, unless they are distant."""
-        if self._distant:
-            return self._X.batch(indices)
-        out = self._buffer
-        if scipy.sparse.issparse(self._X):
-            self._X[np.maximum(indices, 0)].toarray(out=out)
-        elif isinstance(self._X, LazyRows):
-            out[:] = self._X[np.maximum(indices, 0)]
-        else:
-            # Any other mode than "raise" lets NumPy write straight into `out`.
-            np.take(self._X, indices, axis=0, out=out, mode="clip")
-        out[padding] = 0
-        return out
+    def _draw(self) -> _Block:
+        """A block whose rows are asked for."""
+        streams = self._sampler.state()
+        numbers = self._sampler.draw(self._batches_per_block).reshape(-1)
+        self._fetch.begin(numbers)
+        padding = np.flatnonzero(numbers < 0)
+        padded = np.bincount(padding // self.batch_size, minlength=self._batches_per_block)
+        y = np.take(self._y, numbers, mode="clip").astype(self._dtype, copy=False)
+        y[padding] = 0
+        return _Block(streams, (self.batch_size - padded).tolist(), y)
 
 
 def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
@@ -314,7 +309,8 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
 
 def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
     if sample_weight is None:
-        return signs.astype(np.int8)  # small enough for the cache, where the rows of a batch are looked up at random
+        # Small enough for the cache, where the rows of a batch are looked up at random.
+        return signs.astype(np.int8, copy=False)
     return (signs * check_sample_weight(sample_weight, signs)).astype(dtype)
 
 
