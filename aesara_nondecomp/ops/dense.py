@@ -122,7 +122,7 @@ class Dense(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (15,)
+        return (16,)
 
 
 class CheckedDense(Dense):
@@ -188,7 +188,7 @@ class InputGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (15,)
+        return (16,)
 
 
 class WeightGradient(_LayerOp):
@@ -231,7 +231,7 @@ class WeightGradient(_LayerOp):
         """
 
     def c_code_cache_version(self):
-        return (15,)
+        return (16,)
 
 
 def _before_activation(functions: Activation, out, upstream):

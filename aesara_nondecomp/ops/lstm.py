@@ -116,7 +116,7 @@ class LSTM(_LSTMOp):
         """
 
     def c_code_cache_version(self):
-        return (12,)
+        return (13,)
 
 
 class LSTMGradient(_LSTMOp):
@@ -186,7 +186,7 @@ class LSTMGradient(_LSTMOp):
         """
 
     def c_code_cache_version(self):
-        return (12,)
+        return (13,)
 
 
 def _activated(z):

@@ -65,7 +65,7 @@ class Standardise(BlasOp):
         """
 
     def c_code_cache_version(self):
-        return (4,)
+        return (5,)
 
 
 _STANDARDISE = """

@@ -19,6 +19,20 @@ ROW_THREADS = """
 #include <time.h>
 #include <unistd.h>
 
+/* A thread that leaves signals to those of the interpreter, but for its own faults, which are told of so. */
+static bool start_thread(void *(*serve)(void *), void *self) {
+    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (int k = 0; k < 4; k++) sigdelset(&others, faults[k]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    pthread_t thread;
+    const bool started = pthread_create(&thread, NULL, serve, self) == 0;
+    if (started) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 /* One job at a time, since Ops hold the interpreter's lock. All modules share one crew: see `the_crew`.
    The ticket says in one number which job it is, how many parts it has, and which is to be taken next. A job's function
    and data stay as they are until all its parts are done, so whoever draws a part has read the right ones. */
@@ -86,12 +100,7 @@ struct RowCrew {
         return NULL;
     }
     void grow(int wanted) {
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);  /* signals are for the interpreter's threads */
-        pthread_t thread;
-        for (; threads < wanted && pthread_create(&thread, NULL, serve, this) == 0; threads++) pthread_detach(thread);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        while (threads < wanted && start_thread(serve, this)) threads++;
     }
     void run(int parts, void (*given)(const void *, int), const void *with) {
         grow(parts - 1);  /* where no thread can be had, this one does it all */
