@@ -89,7 +89,7 @@ def fit(
     X : array, memory map or CSR matrix, shape (n, d), finite numbers; or a list of n str.
         A memory map is read block by block, whatever its dtype; a CSR matrix is never made dense as a whole. Of texts
         a `data.Vocabulary` is learned (extra ``text``), which the model keeps; to choose its options, or for a network
-        of your own, pass token ids (n, T) that it made.
+        of your own, pass token ids (n, T) that it made. It must not change meanwhile: rows are read ahead.
     y : array-like, shape (n,). Labels in any two-valued coding.
     measure : str or measures.Measure
     algorithm, preset : str, optional
@@ -99,7 +99,7 @@ def fit(
     network : Network or {"attention", "lstm"}, optional
         Default: an `mlp` of widths `hidden`; for texts "attention", see `networks.attention`.
     functions : TrainFunctions, optional
-        Compiled before, with their own network, optimiser and backend: nothing is compiled again. The returned model
+        Compiled before, with their own network, optimiser and backend: no step is compiled again. The returned model
         keeps copies of the weights, so a later fit with the same functions does it no harm.
     hidden : sequence of int, optional. Widths of the default network of numbers. Default: (64, 64).
     initial : list of arrays, optional

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from aesara_nondecomp.compiled import TrainFunctions
 from aesara_nondecomp.data import MiniBatches, select_rows
+from aesara_nondecomp.reading import fetch_of
 from aesara_nondecomp.recipes import Phase
 from aesara_nondecomp.training import Step, train
 
@@ -101,8 +102,14 @@ class Run:
                 self.history.append(step)
                 yield step
             self._stretch.functions.load(self._stretch.functions.averaged_parameters())
+            self.close()
             self._stretch = None
             self.phase += 1
+
+    def close(self) -> None:
+        """Read the rows no more: to be called where the steps end, however they do."""
+        if self._stretch:
+            self._stretch.batches.close()
 
     def averaged_parameters(self) -> list[np.ndarray]:
         """All parameters, those that train now at their running average."""
@@ -158,7 +165,8 @@ class _Stretch:
         self.functions.configure(l2=settings.l2, averaging=settings.averaging, temperature=settings.temperature)
         self.functions.restart()
         dtype = self.functions.network.dtype
-        self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype)
+        fetch = fetch_of(X, self.functions.backend)
+        self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, fetch)
         rows = phase.driver.round_rows
         if rows is None and self.batches.batch_size < SMALL_BATCH:
             rows = ROWS_FOR_SMALL_BATCHES

@@ -44,6 +44,8 @@ def train_to_end(
                 f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the "
                 "best so far. Training can be resumed from the last checkpoint, if any."
             )
+        finally:
+            run.close()
 
 
 def final_parameters(run: Run, validation: Validation | None) -> list[np.ndarray]:

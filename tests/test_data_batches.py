@@ -254,6 +254,25 @@ def test_both_classes_gives_up_with_a_clear_error():
         both_classes(MiniBatches(X, SIGNS, 1, seed=0), draws=50)
 
 
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_after_an_interrupt_rows_and_labels_still_belong_together(sampler, monkeypatch):
+    monkeypatch.setattr(batches_module, "BLOCK_BYTES", 300)
+    batches = MiniBatches(X, SIGNS, 10, 1, sampler)
+    copies(batches, 1)
+    begin, interrupts = batches._fetch.begin, iter([True])
+
+    def interrupted(numbers):
+        begin(numbers)
+        if next(interrupts, False):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(batches._fetch, "begin", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        copies(batches, 20)
+    for batch in itertools.islice(batches, 20):
+        assert batch.y[: batch.rows].tolist() == SIGNS[row_numbers(batch)].tolist()
+
+
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 def test_batches_cost_a_few_blocks_of_memory_not_a_copy_of_the_data(sparse):
     rows, columns = 200_000, 64

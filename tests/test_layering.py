@@ -16,9 +16,8 @@ _HOST = {"measures", "metrics", "rates", "schedules", "data", "drivers"}
 _SYMBOLIC = {"_aesara", "ops", "networks", "optimisers"}
 _CORE = _HOST | _SYMBOLIC | {"_march", "compiling", "compiled"}
 _ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
-    "checkpoints", "parallel", "devices", "preparing", "arguments", "progress", "supervision", "fitting", "history",
-    "onnx_export",
-    "quantification", "intervals", "multiclass", "tabular", "voting",
+    "checkpoints", "parallel", "devices", "reading", "preparing", "arguments", "progress", "supervision", "fitting",
+    "history", "onnx_export", "quantification", "intervals", "multiclass", "tabular", "voting",
 }  # fmt: skip
 
 # What each module, or subpackage as a whole, may import from this package. Itself goes without saying, and so
@@ -49,12 +48,13 @@ ALLOWED: dict[str, set[str]] = {
     "recipes": _HOST,
     "parallel": {"data", "rates", "ops", "compiled"},
     "devices": {"data"},
+    "reading": {"_aesara", "ops", "compiling", "data"},
     "training": _HOST | {"recipes", "compiled"},
     "validation": {"measures", "metrics", "compiled"},
     "persistence": {"measures"},
     "model": _CORE | {"training", "validation", "persistence"},
     "voting": {"measures", "metrics", "data", "model"},
-    "runs": _CORE | {"recipes", "training"},
+    "runs": _CORE | {"recipes", "training", "reading"},
     "checkpoints": _HOST | {"parallel", "training", "validation", "persistence", "runs"},
     "preparing": {"data", "networks", "parallel", "runs"},
     "progress": set(),

@@ -63,8 +63,8 @@ class MiniBatches:
     ----------
     X : floating array, LazyRows, CSR matrix or DistantRows, shape (n, d)
         Memory maps and `LazyRows` are read block by block; of a CSR matrix only a block is made dense. Or token ids:
-        an int32 array (n, T), padded with 0.
-    signs : array, shape (n,), in {-1, +1}
+        an int32 array (n, T), padded with 0. It must not change while batches are drawn: rows may be read before.
+    signs : array, shape (n,), in {-1, +1}. Kept as it is, not copied, if of int8.
     batch_size : int, at least 1
         Rows per batch b. Larger than n means the whole set in every batch, with a warning.
     seed : int, numpy.random.Generator or None
@@ -75,7 +75,7 @@ class MiniBatches:
     sample_weight : array, shape (n,), optional
         Non-negative weights, some positive in each class; a row of weight 0 counts as padding.
     dtype : floating dtype, optional. Of the batches' `y`; default that of `X`, and float32 for token ids.
-    fetch : subclass of data.fetching.Fetch, optional. Reads the rows, each block while the one before is in use.
+    fetch : type, optional. `data.fetching.Fetch`, which reads a block of rows when it is needed, or a subclass of it.
 
     Attributes
     ----------
@@ -128,6 +128,7 @@ class MiniBatches:
         self._distant = isinstance(X, DistantRows)
         self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
         self._fetch = fetch(X, self._batches_per_block * self.batch_size)
+        self._closed = False
         self._begin_anew()
 
     def __iter__(self) -> MiniBatches:
@@ -141,6 +142,11 @@ class MiniBatches:
         self._cursor += 1
         X = block.X if self._distant else block.X[part]
         return Batch(X[:, : used_width(X)] if self._tokens and not self._distant else X, block.y[part], rows)
+
+    def close(self) -> None:
+        """Read the rows no more: after this no batch can be drawn. The one in hand stays valid."""
+        self._closed = True
+        self._fetch.close()
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue with the next batch, as JSON-able values."""
@@ -181,7 +187,10 @@ class MiniBatches:
         self._block, self._cursor = block, 0
 
     def _next_block(self) -> _Block:
-        block = self._coming or self._draw()
+        if self._closed:
+            raise ValueError("these batches were closed, which ends them. Make new MiniBatches of the rows.")
+        # Were the next draw interrupted, its rows must not be taken for those of this block.
+        block, self._coming = self._coming or self._draw(), None
         X = self._fetch.end()
         self._coming = self._draw()
         return block._replace(X=X)

@@ -13,6 +13,8 @@ from aesara_nondecomp.data.rows import DistantRows, LazyRows
 class Fetch:
     """Rows asked for some time before they are needed, so that a subclass can read them in between; this one does not.
 
+    Subclasses are made with the same two arguments.
+
     Parameters
     ----------
     X : array, LazyRows, CSR matrix or DistantRows, shape (n, d)
@@ -21,7 +23,7 @@ class Fetch:
 
     def __init__(self, X: Any, rows: int) -> None:
         self._X = X
-        # Allocated once, so that the blocks never cost more than it.
+        # Allocated once, so that the blocks cost no more memory.
         self._buffer: Any = None if isinstance(X, DistantRows) else np.empty((rows, X.shape[1]), X.dtype)
 
     def begin(self, numbers: np.ndarray) -> None:
@@ -42,3 +44,6 @@ class Fetch:
             np.take(self._X, numbers, axis=0, out=out, mode="clip")
         out[numbers < 0] = 0
         return out
+
+    def close(self) -> None:
+        """Give up what was asked for: from now on `X` is not read any more."""

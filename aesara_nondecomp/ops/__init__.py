@@ -11,6 +11,8 @@ several passes over each matrix.  These Ops need one module each and one pass:
 - `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows alone;
 - `lstm`: a masked recurrent layer without a scan, and the way back;
 - `attention_pool`: masked softmax and weighted mean of a sequence's states.
+
+`read_ahead` is another thing: no part of a step, but what copies the rows of the next ones meanwhile.
 """
 
 from aesara_nondecomp.ops.attention import attention_pool
@@ -18,6 +20,7 @@ from aesara_nondecomp.ops.dense import ACTIVATIONS, dense
 from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
+from aesara_nondecomp.ops.read_ahead import read_ahead
 from aesara_nondecomp.ops.rewards import reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import standardise
@@ -25,5 +28,5 @@ from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
     "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "lookup", "lstm",
-    "reward_sums", "standardise",
+    "read_ahead", "reward_sums", "standardise",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ class AllFinite(FusedOp):
         """
 
     def c_code_cache_version(self):
-        return (2,)
+        return (3,)
 
 
 def checked(output, rows):

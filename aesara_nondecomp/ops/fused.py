@@ -45,8 +45,16 @@ struct FlushToZero { FlushToZero() {} };
 #endif
 """
 
-# For Ops that look at rows which they are the first to read; not in every Op, as few do.
-ALL_FINITE = """
+# For Ops that look at rows which they are the first to read, and answer; not in every Op, as few do.
+ANSWER = """
+static inline bool put_answer(PyArrayObject **out, bool answer) {
+    Py_XDECREF(*out);
+    *out = (PyArrayObject*) PyArray_EMPTY(0, NULL, NPY_BOOL, 0);
+    if (*out) *(npy_bool*) PyArray_DATA(*out) = answer;
+    return *out != NULL;
+}
+"""
+ALL_FINITE = ANSWER + """
 #include <algorithm>
 template <typename number> struct Exponent;
 template <> struct Exponent<npy_float> { typedef npy_uint32 word; static const word full = 0x7f800000u; };
@@ -64,13 +72,6 @@ static bool all_finite(npy_intp entries, const number *x) {
         strange |= (bits & full) == full;
     }
     return !strange;
-}
-
-static inline bool put_answer(PyArrayObject **out, bool answer) {
-    Py_XDECREF(*out);
-    *out = (PyArrayObject*) PyArray_EMPTY(0, NULL, NPY_BOOL, 0);
-    if (*out) *(npy_bool*) PyArray_DATA(*out) = answer;
-    return *out != NULL;
 }
 """
 
