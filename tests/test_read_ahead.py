@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
 import sys
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
+import test_row_threads
+from test_data_batches import assert_same, copies
 
 from aesara_nondecomp import fit, mlp, reading
 from aesara_nondecomp._aesara import aesara, at
@@ -37,14 +37,8 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(batches_module, "BLOCK_BYTES", 20 * D * 4)
 
 
-def copies(batches, count):
-    return [(batch.X.copy(), batch.y.copy(), batch.rows) for batch in itertools.islice(batches, count)]
-
-
-def assert_same(left, right):
-    assert [(X.tobytes(), y.tobytes(), rows) for X, y, rows in left] == [
-        (X.tobytes(), y.tobytes(), rows) for X, y, rows in right
-    ]
+def in_a_process(code, threads):
+    return test_row_threads.in_a_process(code, threads, "test_read_ahead")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -111,16 +105,6 @@ def test_nothing_keeps_the_rows_once_their_batches_are_gone():
     assert gone() is None
 
 
-def in_a_process(code: str, threads: int) -> list[str]:
-    """Words that Python code prints in a process whose BLAS has so many threads."""
-    path = os.pathsep.join(str(folder) for folder in (Path(__file__).parent, Path(__file__).parents[1]))
-    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": str(threads)}
-    command = [sys.executable, "-c", f"import os, test_read_ahead as t, test_row_threads as crew\n{code}"]
-    finished = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout.split()
-
-
 @own_blas
 @threads_are_counted
 @pytest.mark.parametrize(("allowed", "started"), [(1, "0"), (2, "1")])
@@ -128,7 +112,7 @@ def test_one_thread_reads_ahead_and_leaves_signals_alone_unless_only_one_is_allo
     code = """
 t.assert_same(t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, fetch=t.ReadAhead), 20),
               t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3), 20))
-print(crew.crew())
+print(t.test_row_threads.crew())
 """
     assert in_a_process(code, allowed) == [started]
 
@@ -146,7 +130,7 @@ for taken in range(1, 6):
     child = os.fork()
     t.assert_same(t.copies(batches, 12 - taken), expected[taken:])
     if child == 0:
-        os._exit(0 if crew.crew() == 1 else 1)
+        os._exit(0 if t.test_row_threads.crew() == 1 else 1)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert in_a_process(code, 2) == ["0"] * 5

@@ -45,12 +45,11 @@ def crew(number: int = signal.SIGINT) -> int:
     return sum(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
-def in_a_process(code: str) -> list[str]:
-    """Words that Python code prints in a process of its own."""
-    pytest.importorskip("threadpoolctl")
+def in_a_process(code: str, threads: int = 1, module: str = "test_row_threads") -> list[str]:
+    """Words that Python code, to which a test module is `t`, prints where BLAS starts with so many threads."""
     path = os.pathsep.join(str(folder) for folder in (Path(__file__).parent, Path(__file__).parents[1]))
-    command = [sys.executable, "-c", f"import os, test_row_threads as t\n{code}"]
-    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", f"import os, {module} as t\n{code}"]
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": str(threads)}
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout.split()
@@ -64,6 +63,7 @@ def test_results_are_the_same_to_the_last_bit_whoever_takes_which_part():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_whose_threads_are_gone_gets_new_ones_and_the_same_results():
+    pytest.importorskip("threadpoolctl")
     code = """
 t.allow(3)
 here = t.gradients_of_a_large_batch()
@@ -77,6 +77,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), t.gradients_of_a_large
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
 def test_all_modules_share_one_crew_which_leaves_signals_to_the_interpreter():
+    pytest.importorskip("threadpoolctl")
     code = """
 t.allow(3)
 print(t.crew())
