@@ -194,9 +194,7 @@ def _values_at_cuts(measure: Measure, positive: np.ndarray, cuts: np.ndarray) ->
     true_positives = hits[cuts]
     false_positives = cuts - true_positives
     values = np.asarray(
-        measure.from_counts(
-            true_positives, positives - true_positives, false_positives, negatives - false_positives
-        )
+        measure.from_counts(true_positives, positives - true_positives, false_positives, negatives - false_positives)
     )
     if np.any(np.isnan(values)):
         raise ValueError(
@@ -239,17 +237,13 @@ def _signs(name: str, signs: Any) -> np.ndarray:
     is_sign = (array == 1) | (array == -1)
     if array.dtype == bool or not np.all(is_sign):
         found = ", ".join(repr(value) for value in np.unique(array)[:5].tolist())
-        raise ValueError(
-            f"{name} must hold -1 and +1 only, got {found}. Labels 0 and 1 become signs by 2*y - 1."
-        )
+        raise ValueError(f"{name} must hold -1 and +1 only, got {found}. Labels 0 and 1 become signs by 2*y - 1.")
     return array
 
 
 def _check_vector(name: str, array: np.ndarray) -> None:
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} must have shape (n,), got {array.shape}. If it is a column, pass {name}.ravel()."
-        )
+        raise ValueError(f"{name} must have shape (n,), got {array.shape}. If it is a column, pass {name}.ravel().")
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one point, got none.")
 

@@ -90,9 +90,7 @@ def label_rows(y, positive, sample_weight, validation, rng: np.random.Generator)
     )
 
 
-def prepare_rows(
-    X, labelled: LabelledRows, validation, *, network: Network | None, standardise: bool
-) -> PreparedRows:
+def prepare_rows(X, labelled: LabelledRows, validation, *, network: Network | None, standardise: bool) -> PreparedRows:
     """Check the features (against the network, if there is one), part them as `labelled` says, and scale them.
 
     Memory maps are not read as a whole, nor sparse matrices scaled or made dense.

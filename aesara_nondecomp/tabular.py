@@ -86,9 +86,7 @@ class Preparation(NamedTuple):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the matrix's columns, such as "age" and "colour=red"."""
-        one_hot = [
-            f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found
-        ]
+        one_hot = [f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found]
         return (*self.numeric, *one_hot)
 
     def as_dict(self) -> dict[str, Any]:

@@ -113,8 +113,10 @@ def write_attention(tweets: Sequence[Attended], path: str) -> None:
     """The same as a page, with each word's weight as its tooltip."""
     lines = ["<!DOCTYPE html><meta charset='utf-8'><title>Where the attention is</title>"]
     lines.append("<style>body{font:16px sans-serif;margin:2em}span{padding:2px 4px;border-radius:3px}</style>")
-    lines.append("<h1>Where the attention is</h1><p>Words shaded by attention weight; green: predicted positive, red: "
-                 "predicted negative.</p>")
+    lines.append(
+        "<h1>Where the attention is</h1><p>Words shaded by attention weight; green: predicted positive, red: "
+        "predicted negative.</p>"
+    )
     for tweet in tweets:
         words = [
             f"<span style='background:rgba({_rgb(tweet)},{shade[3]:.2f})' title='{weight:.3f}'>"

@@ -143,9 +143,7 @@ class LinearProblem(NamedTuple):
     def smoothness(self) -> tuple[float, float]:
         """(L_P, L_N), the Lipschitz constants of the gradients of P and N (spec 4)."""
         classes = (self.X[self.y > 0], self.X[self.y < 0])
-        return tuple(
-            np.linalg.eigvalsh(rows.T @ rows / len(rows))[-1] / (6 * math.sqrt(3)) for rows in classes
-        )
+        return tuple(np.linalg.eigvalsh(rows.T @ rows / len(rows))[-1] / (6 * math.sqrt(3)) for rows in classes)
 
     def part(self, rows) -> LinearProblem:
         """The same problem on some of the rows."""
@@ -173,9 +171,7 @@ def numpy_training(driver, batches: Iterable[LinearProblem], start: LinearProble
         yield w
 
 
-def separated_problem(
-    rng, n: int, n_positive: int, w: Sequence[float], separation: float = 1.0
-) -> LinearProblem:
+def separated_problem(rng, n: int, n_positive: int, w: Sequence[float], separation: float = 1.0) -> LinearProblem:
     """Positives first; two normal columns, the first shifted by the label, and a column of ones (spec 4)."""
     y = np.where(np.arange(n) < n_positive, 1.0, -1.0)
     X = rng.standard_normal((n, 3))

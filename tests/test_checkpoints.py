@@ -299,19 +299,27 @@ def kill_at_33(step):
         os.kill(os.getpid(), signal.SIGKILL)
 """
 
-KILL = SCRIPT + """
+KILL = (
+    SCRIPT
+    + """
 train("killed", 60, kill_at_33, checkpoint_every=10)
 """
+)
 
-RESUME = SCRIPT + """
+RESUME = (
+    SCRIPT
+    + """
 first = []
 model = train("killed", 60, lambda step: first.append(step.step), resume=True)
 assert first[0] == 31, first[0]
 np.savez(os.path.join(folder, "resumed.npz"), *model.parameters)
 """
+)
 
 # Forks share what is compiled, so that a restart costs nothing and the kills fall on training and writing alone.
-KILL_20_TIMES = SCRIPT + """
+KILL_20_TIMES = (
+    SCRIPT
+    + """
 STEPS = 3000
 draw, path = random.Random(0), os.path.join(folder, "disturbed.npz")
 
@@ -341,6 +349,7 @@ ends = [train("disturbed", STEPS, resume=True), train("undisturbed", STEPS)]
 for name, model in zip(("disturbed", "undisturbed"), ends):
     np.savez(os.path.join(folder, name + "-end.npz"), *model.parameters)
 """
+)
 
 
 def run_script(script: str, folder) -> int:
@@ -367,5 +376,3 @@ def test_a_killed_process_is_continued_by_another_one(tmp_path, functions):
 def test_20_kills_at_random_moments_leave_a_whole_file_and_the_same_weights_in_the_end(tmp_path):
     assert run_script(KILL_20_TIMES, tmp_path) == 0
     assert same(arrays_of(tmp_path / "undisturbed-end.npz"), arrays_of(tmp_path / "disturbed-end.npz"))
-
-

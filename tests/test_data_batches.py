@@ -66,8 +66,10 @@ def test_batches_have_one_shape_and_the_padding_rows_are_zero(dtype):
     assert sizes == [10, 10, 10, 10, 10, 3]
 
 
-@pytest.mark.parametrize("sampler, positives", [
-    ("stratified", round(float(np.mean(SIGNS > 0)) * 10)), ("balanced", 5), (0.2, 2), (0.001, 1), (0.999, 9)])
+@pytest.mark.parametrize(
+    "sampler, positives",
+    [("stratified", round(float(np.mean(SIGNS > 0)) * 10)), ("balanced", 5), (0.2, 2), (0.001, 1), (0.999, 9)],
+)
 def test_each_batch_has_the_positives_asked_for_and_says_its_share(sampler, positives):
     batches = MiniBatches(X, SIGNS, 10, seed=0, sampler=sampler)
     assert batches.positive_share == positives / 10
@@ -200,8 +202,9 @@ def test_taking_the_state_does_not_disturb_the_batches():
         assert_same(copies(watched, 1), copies(other, 1))
 
 
-@pytest.mark.parametrize("changed, message", [
-    ({"batch_size": 9}, "batch_size = 9"), ({"sampler": "balanced"}, "positives_per_batch = 5")])
+@pytest.mark.parametrize(
+    "changed, message", [({"batch_size": 9}, "batch_size = 9"), ({"sampler": "balanced"}, "positives_per_batch = 5")]
+)
 def test_a_state_of_other_batches_is_refused(changed, message):
     state = MiniBatches(X, SIGNS, 10, seed=1).state()
     other = MiniBatches(X, SIGNS, **{"batch_size": 10, "seed": 1, **changed})
@@ -218,25 +221,28 @@ def test_a_batch_size_above_n_uses_the_whole_set_and_warns_once():
     assert sorted(row_numbers(batch)) == list(range(N))
 
 
-@pytest.mark.parametrize("changed, message", [
-    ({"batch_size": 0}, "batch_size"),
-    ({"batch_size": -3}, "batch_size"),
-    ({"batch_size": 10.0}, "batch_size"),
-    ({"batch_size": True}, "batch_size"),
-    ({"sampler": "balansed"}, "Did you mean 'balanced'"),
-    ({"sampler": 0.0}, "strictly between 0 and 1"),
-    ({"sampler": 1.5}, "strictly between 0 and 1"),
-    ({"sampler": "balanced", "batch_size": 1}, "room for both classes"),
-    ({"sample_weight": np.ones(3)}, "one weight per row"),
-    ({"sample_weight": np.full(N, -1.0)}, "not negative"),
-    ({"sample_weight": np.full(N, np.nan)}, "finite"),
-    ({"sample_weight": np.zeros(N)}, "above 0 for some rows of each class, got 0 for all positive rows"),
-    ({"sample_weight": SIGNS > 0}, "above 0 for some rows of each class, got 0 for all negative rows"),
-    ({"signs": np.ones(N)}, "both classes present"),
-    ({"signs": np.where(SIGNS > 0, 1, 0)}, r"in \{-1, \+1\}"),
-    ({"signs": SIGNS[:-1]}, "same number of rows"),
-    ({"X": X.astype(int)}, "floating array"),
-])
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"batch_size": 0}, "batch_size"),
+        ({"batch_size": -3}, "batch_size"),
+        ({"batch_size": 10.0}, "batch_size"),
+        ({"batch_size": True}, "batch_size"),
+        ({"sampler": "balansed"}, "Did you mean 'balanced'"),
+        ({"sampler": 0.0}, "strictly between 0 and 1"),
+        ({"sampler": 1.5}, "strictly between 0 and 1"),
+        ({"sampler": "balanced", "batch_size": 1}, "room for both classes"),
+        ({"sample_weight": np.ones(3)}, "one weight per row"),
+        ({"sample_weight": np.full(N, -1.0)}, "not negative"),
+        ({"sample_weight": np.full(N, np.nan)}, "finite"),
+        ({"sample_weight": np.zeros(N)}, "above 0 for some rows of each class, got 0 for all positive rows"),
+        ({"sample_weight": SIGNS > 0}, "above 0 for some rows of each class, got 0 for all negative rows"),
+        ({"signs": np.ones(N)}, "both classes present"),
+        ({"signs": np.where(SIGNS > 0, 1, 0)}, r"in \{-1, \+1\}"),
+        ({"signs": SIGNS[:-1]}, "same number of rows"),
+        ({"X": X.astype(int)}, "floating array"),
+    ],
+)
 def test_unusable_arguments_are_refused(changed, message):
     arguments = {"X": X, "signs": SIGNS, "batch_size": 10, "seed": 0, **changed}
     with pytest.raises(ValueError, match=message):

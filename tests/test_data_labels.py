@@ -53,21 +53,24 @@ def test_naming_the_positive_class_flips_signs_and_prior():
     assert decode(labels.signs, labels.classes).tolist() == ["ham", "spam", "spam"]
 
 
-@pytest.mark.parametrize("y, positive, message", [
-    ([1, 1, 1], None, r"exactly two classes, got 1: \[1\]"),
-    ([0, 1, 2], None, r"exactly two classes, got 3: \[0, 1, 2\]"),
-    (np.arange(50), None, r"got 50: \[0, 1, .*, \.\.\.\]"),
-    ([], None, "empty"),
-    ([0.0, 1.0, np.nan], None, "NaN"),
-    (np.array(["a", "b", np.nan], dtype=object), None, "NaN"),
-    (np.array(["a", 1], dtype=object), None, "all be of one kind"),
-    (np.array([{}, {}], dtype=object), None, "numbers or strings, got {}"),
-    (np.array([[0], [1]]), None, r"y\.ravel\(\)"),
-    (np.eye(2), None, r"one-dimensional, got shape \(2, 2\)"),
-    (1, None, "one-dimensional"),
-    (["neg", "pos"], "poss", "Did you mean \"'pos'\""),
-    ([0, 1], 2, "positive must be one of the two labels, got 2"),
-])
+@pytest.mark.parametrize(
+    "y, positive, message",
+    [
+        ([1, 1, 1], None, r"exactly two classes, got 1: \[1\]"),
+        ([0, 1, 2], None, r"exactly two classes, got 3: \[0, 1, 2\]"),
+        (np.arange(50), None, r"got 50: \[0, 1, .*, \.\.\.\]"),
+        ([], None, "empty"),
+        ([0.0, 1.0, np.nan], None, "NaN"),
+        (np.array(["a", "b", np.nan], dtype=object), None, "NaN"),
+        (np.array(["a", 1], dtype=object), None, "all be of one kind"),
+        (np.array([{}, {}], dtype=object), None, "numbers or strings, got {}"),
+        (np.array([[0], [1]]), None, r"y\.ravel\(\)"),
+        (np.eye(2), None, r"one-dimensional, got shape \(2, 2\)"),
+        (1, None, "one-dimensional"),
+        (["neg", "pos"], "poss", "Did you mean \"'pos'\""),
+        ([0, 1], 2, "positive must be one of the two labels, got 2"),
+    ],
+)
 def test_labels_that_are_not_two_classes_are_refused_with_one_clear_message(y, positive, message):
     with pytest.raises(ValueError, match=message):
         encode_labels(y, positive)
@@ -105,21 +108,24 @@ def _with(value, row, column, shape=(4, 3)):
     return X
 
 
-@pytest.mark.parametrize("X, message", [
-    (np.array([[1, "a"]], dtype=object), "must be numbers, got an array of dtype object"),
-    ([["a", "b"]], "must be numbers"),
-    ([[1j]], "must be numbers"),
-    ([[1.0, 2.0], [3.0]], "rectangular"),
-    ([1.0, 2.0], r"X\.reshape\(-1, 1\)"),
-    (np.ones((2, 2, 2)), "two-dimensional"),
-    (np.ones((0, 2)), "empty"),
-    (np.ones((2, 0)), "empty"),
-    (_with(np.nan, 2, 1), "row 2, column 1"),
-    (_with(-np.inf, 0, 2), "row 0, column 2"),
-    (_with(1e300, 3, 0), "finite in float32.*row 3, column 0"),
-    (_with(np.nan, 2_000_000, 0, (2_000_001, 1)), "row 2000000, column 0"),
-    (scipy.sparse.csr_matrix(_with(np.nan, 2, 1)), "row 2, column 1"),
-])
+@pytest.mark.parametrize(
+    "X, message",
+    [
+        (np.array([[1, "a"]], dtype=object), "must be numbers, got an array of dtype object"),
+        ([["a", "b"]], "must be numbers"),
+        ([[1j]], "must be numbers"),
+        ([[1.0, 2.0], [3.0]], "rectangular"),
+        ([1.0, 2.0], r"X\.reshape\(-1, 1\)"),
+        (np.ones((2, 2, 2)), "two-dimensional"),
+        (np.ones((0, 2)), "empty"),
+        (np.ones((2, 0)), "empty"),
+        (_with(np.nan, 2, 1), "row 2, column 1"),
+        (_with(-np.inf, 0, 2), "row 0, column 2"),
+        (_with(1e300, 3, 0), "finite in float32.*row 3, column 0"),
+        (_with(np.nan, 2_000_000, 0, (2_000_001, 1)), "row 2000000, column 0"),
+        (scipy.sparse.csr_matrix(_with(np.nan, 2, 1)), "row 2, column 1"),
+    ],
+)
 def test_unusable_features_are_refused_naming_the_place(X, message):
     with pytest.raises(ValueError, match=message):
         check_features(X)
@@ -166,13 +172,16 @@ def test_groups_are_never_divided_and_fill_about_the_share():
     assert abs(len(held) - 100) <= largest
 
 
-@pytest.mark.parametrize("signs, options, message", [
-    ([1, -1, 1, -1], {"held_out": 1.0}, "strictly between 0 and 1"),
-    ([1, -1, -1, -1], {}, "at least two rows of each class, got 1 of class \\+1"),
-    ([1, 1, -1, -1], {"groups": [0, 0, 1, 1]}, "must hold both classes"),
-    ([1, 1, -1, -1], {"groups": [0, 0, 0, 0]}, "at least two groups"),
-    ([1, 1, -1, -1], {"groups": [0, 1]}, "one value per row"),
-])
+@pytest.mark.parametrize(
+    "signs, options, message",
+    [
+        ([1, -1, 1, -1], {"held_out": 1.0}, "strictly between 0 and 1"),
+        ([1, -1, -1, -1], {}, "at least two rows of each class, got 1 of class \\+1"),
+        ([1, 1, -1, -1], {"groups": [0, 0, 1, 1]}, "must hold both classes"),
+        ([1, 1, -1, -1], {"groups": [0, 0, 0, 0]}, "at least two groups"),
+        ([1, 1, -1, -1], {"groups": [0, 1]}, "one value per row"),
+    ],
+)
 def test_a_split_that_cannot_serve_both_parts_is_refused(signs, options, message):
     with pytest.raises(ValueError, match=message):
         stratified_split(np.array(signs), seed=0, **options)
@@ -201,12 +210,15 @@ def test_constant_columns_are_not_moved_and_outliers_are_clipped():
     np.testing.assert_array_equal(far, np.array([[0.1, 3.0], [0.1, -3.0]], dtype=np.float32))
 
 
-@pytest.mark.parametrize("act, message", [
-    (lambda: Standardiser.fit(scipy.sparse.eye(3, format="csr")), "dense"),
-    (lambda: Standardiser.fit(np.ones(3)), "two-dimensional"),
-    (lambda: Standardiser.fit(np.eye(3), clip=0.0), "clip must be positive"),
-    (lambda: Standardiser.fit(np.eye(3)).transform(np.eye(2)), "the 3 columns seen in training, got 2"),
-])
+@pytest.mark.parametrize(
+    "act, message",
+    [
+        (lambda: Standardiser.fit(scipy.sparse.eye(3, format="csr")), "dense"),
+        (lambda: Standardiser.fit(np.ones(3)), "two-dimensional"),
+        (lambda: Standardiser.fit(np.eye(3), clip=0.0), "clip must be positive"),
+        (lambda: Standardiser.fit(np.eye(3)).transform(np.eye(2)), "the 3 columns seen in training, got 2"),
+    ],
+)
 def test_standardising_unusable_input_is_refused(act, message):
     with pytest.raises(ValueError, match=message):
         act()

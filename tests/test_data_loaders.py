@@ -47,25 +47,29 @@ def test_a_random_sparse_matrix_survives_a_round_trip_through_libsvm_text(tmp_pa
     rng = np.random.default_rng(0)
     X = (rng.random((40, 9)) * (rng.random((40, 9)) < 0.3)).astype(np.float32)
     y = rng.integers(0, 2, 40)
-    lines = [" ".join([str(label), *(f"{j + 1}:{float(x)!r}" for j, x in enumerate(row) if x)])
-             for label, row in zip(y, X)]
+    lines = [
+        " ".join([str(label), *(f"{j + 1}:{float(x)!r}" for j, x in enumerate(row) if x)]) for label, row in zip(y, X)
+    ]
     table = read_libsvm(write(tmp_path / "set.gz", "\n".join(lines)), n_features=9)
     np.testing.assert_array_equal(table.X, X)
     np.testing.assert_array_equal(table.y, y)
 
 
-@pytest.mark.parametrize("text, message", [
-    ("+1 1:1\nyes 1:1\n", r"set\.txt, line 2: expected a number for a label, got 'yes'"),
-    ("1 1:1 3\n", "line 1: expected index:value.*got '3'"),
-    ("1 a:1\n", "got 'a:1'"),
-    ("1 -1:1\n", "got '-1:1'"),
-    ("1 1:1\n\n1 2:x\n", "line 3: expected a number for a value of feature 2, got 'x'"),
-    ("1 0:1 1:2\n", "start at 1 and rise"),
-    ("1 2:1 2:3\n", "got 2 after 2"),
-    ("1 99999999999:1\n", "line 1"),
-    ("", "must hold rows with features"),
-    ("1\n-1\n", "must hold rows with features"),
-])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("+1 1:1\nyes 1:1\n", r"set\.txt, line 2: expected a number for a label, got 'yes'"),
+        ("1 1:1 3\n", "line 1: expected index:value.*got '3'"),
+        ("1 a:1\n", "got 'a:1'"),
+        ("1 -1:1\n", "got '-1:1'"),
+        ("1 1:1\n\n1 2:x\n", "line 3: expected a number for a value of feature 2, got 'x'"),
+        ("1 0:1 1:2\n", "start at 1 and rise"),
+        ("1 2:1 2:3\n", "got 2 after 2"),
+        ("1 99999999999:1\n", "line 1"),
+        ("", "must hold rows with features"),
+        ("1\n-1\n", "must hold rows with features"),
+    ],
+)
 def test_malformed_libsvm_text_is_refused_naming_file_and_line(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         read_libsvm(write(tmp_path / "set.txt", text))
@@ -146,16 +150,19 @@ def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
     assert table.y.tolist() == [1, 0] and table.y.dtype == np.int64
 
 
-@pytest.mark.parametrize("text, target, message", [
-    (CSV, "knd", "no column 'knd'.*Did you mean 'kind'"),
-    (CSV, "age", r"line 2, column 'kind': expected a number, got 'yes'.*one-hot"),
-    ("a,b\n1,\n", "a", r"line 2, column 'b': expected a number, got ''"),
-    ("a,b\n1,2\n1,2,3\n", "a", "line 3: expected 2 cells.*got 3"),
-    ("a,b,b\n1,2,3\n", "a", r"\['b'\] more than once"),
-    ("a\n1\n", "a", "feature columns"),
-    ("a,b\n", "a", "rows below its header"),
-    ("", "a", "header row, but it is empty"),
-])
+@pytest.mark.parametrize(
+    "text, target, message",
+    [
+        (CSV, "knd", "no column 'knd'.*Did you mean 'kind'"),
+        (CSV, "age", r"line 2, column 'kind': expected a number, got 'yes'.*one-hot"),
+        ("a,b\n1,\n", "a", r"line 2, column 'b': expected a number, got ''"),
+        ("a,b\n1,2\n1,2,3\n", "a", "line 3: expected 2 cells.*got 3"),
+        ("a,b,b\n1,2,3\n", "a", r"\['b'\] more than once"),
+        ("a\n1\n", "a", "feature columns"),
+        ("a,b\n", "a", "rows below its header"),
+        ("", "a", "header row, but it is empty"),
+    ],
+)
 def test_unusable_csv_tables_are_refused_naming_the_place(tmp_path, text, target, message):
     with pytest.raises(ValueError, match=message):
         read_csv(write(tmp_path / "set.csv", text), target)

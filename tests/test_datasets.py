@@ -28,10 +28,13 @@ def test_the_embedded_files_have_the_digests_of_their_readme():
         assert hashlib.sha256((EMBEDDED / name).read_bytes()).hexdigest() == digest, name
 
 
-@pytest.mark.parametrize("name, train, test", [
-    ("letter", (16_000, 16, 617), (4_000, 16, 166)),
-    ("adult", (32_561, 123, 7_841), (16_281, 123, 3_846)),
-])
+@pytest.mark.parametrize(
+    "name, train, test",
+    [
+        ("letter", (16_000, 16, 617), (4_000, 16, 166)),
+        ("adult", (32_561, 123, 7_841), (16_281, 123, 3_846)),
+    ],
+)
 def test_embedded_tables_have_the_documented_shape_and_positives(name, train, test):
     data = load(name)
     assert data.name == name and data.source
@@ -71,16 +74,22 @@ def test_two_loads_give_the_same_rows():
     assert first.X_test == again.X_test and first.y_test.tolist() == again.y_test.tolist()
 
 
-@pytest.mark.parametrize("name, message", [
-    ("leter", "Did you mean 'letter'"), ("mnist", "unknown data set 'mnist'.*ijcnn1"),
-    ("ijcnn1", "not embedded.*data_dir=")])
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("leter", "Did you mean 'letter'"),
+        ("mnist", "unknown data set 'mnist'.*ijcnn1"),
+        ("ijcnn1", "not embedded.*data_dir="),
+    ],
+)
 def test_an_unknown_or_homeless_data_set_is_refused(name, message):
     with pytest.raises(ValueError, match=message):
         load(name)
 
 
-@pytest.mark.parametrize("name", ["ijcnn1", "cod-rna", "codrna", "covtype", "kdd04", "mammography",
-                                  "sentiment_sentences", "twitter"])
+@pytest.mark.parametrize(
+    "name", ["ijcnn1", "cod-rna", "codrna", "covtype", "kdd04", "mammography", "sentiment_sentences", "twitter"]
+)
 def test_a_missing_file_is_named_with_the_folder_that_should_hold_it(tmp_path, name):
     with pytest.raises(FileNotFoundError, match=f"{re.escape(str(tmp_path))}.*data_dir="):
         load(name, tmp_path)
@@ -98,13 +107,16 @@ def test_a_file_that_is_damaged_or_lacks_an_array_is_named(tmp_path):
 
 
 @needs_data
-@pytest.mark.parametrize("name, train, test", [
-    ("ijcnn1", (49_990, 22, 4_853), (91_701, 22, 8_712)),
-    ("covtype", (120_000, 54, 1_961), (60_000, 54, 980)),
-    ("mammography", (7_828, 6, 182), (3_355, 6, 78)),
-    ("sentiment_sentences", (2_400, 0, 1_200), (600, 0, 300)),
-    ("twitter", (7_088, 0, 5_730), (10_551, 0, 8_212)),
-])
+@pytest.mark.parametrize(
+    "name, train, test",
+    [
+        ("ijcnn1", (49_990, 22, 4_853), (91_701, 22, 8_712)),
+        ("covtype", (120_000, 54, 1_961), (60_000, 54, 980)),
+        ("mammography", (7_828, 6, 182), (3_355, 6, 78)),
+        ("sentiment_sentences", (2_400, 0, 1_200), (600, 0, 300)),
+        ("twitter", (7_088, 0, 5_730), (10_551, 0, 8_212)),
+    ],
+)
 def test_stored_sets_have_the_documented_shape_and_positives(name, train, test):
     data = load(name, DATA_DIR)
     assert shape_and_positives(data.X_train, data.y_train) == train
@@ -113,8 +125,9 @@ def test_stored_sets_have_the_documented_shape_and_positives(name, train, test):
 
 
 @needs_data
-@pytest.mark.parametrize("name, rows, positives, distinct", [
-    ("cod-rna", 59_535, 19_845, 49_451), ("kdd04", 145_751, 1_296, 153)])
+@pytest.mark.parametrize(
+    "name, rows, positives, distinct", [("cod-rna", 59_535, 19_845, 49_451), ("kdd04", 145_751, 1_296, 153)]
+)
 def test_grouped_sets_test_on_30_percent_of_the_groups_and_can_be_cut_again(name, rows, positives, distinct):
     data = load(name, DATA_DIR)
     assert data.groups is not None

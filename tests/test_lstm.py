@@ -209,8 +209,10 @@ class Moved:
         self.t += 1
 
     def averages(self):
-        return self.average if self.kind == "dense" else caught_up(
-            self.average, self.table, self.touched, self.t, self.averaging
+        return (
+            self.average
+            if self.kind == "dense"
+            else caught_up(self.average, self.table, self.touched, self.t, self.averaging)
         )
 
 

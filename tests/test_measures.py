@@ -91,9 +91,7 @@ def split_name(golden_name):
 
 
 def close(expected):
-    return pytest.approx(
-        float("nan") if expected is None else float(expected), rel=1e-10, abs=1e-10, nan_ok=True
-    )
+    return pytest.approx(float("nan") if expected is None else float(expected), rel=1e-10, abs=1e-10, nan_ok=True)
 
 
 def golden_tables(section):
@@ -171,9 +169,7 @@ def golden_conjugates():
         for name, expected in point["values"].items():
             yield pytest.param(point["p"], name, expected, id=f"{point['P']}-{point['N']}-{name}")
     for dual in GOLDEN["conjugates_other_duals"]:
-        yield pytest.param(
-            dual["p"], dual["measure"], dual, id=f"{dual['measure']}-{dual['alpha']}-{dual['beta']}"
-        )
+        yield pytest.param(dual["p"], dual["measure"], dual, id=f"{dual['measure']}-{dual['alpha']}-{dual['beta']}")
     for dual in GOLDEN["conjugate_outside_domain"]:
         yield pytest.param(0.5, dual["measure"], dual, id=f"{dual['measure']}-outside")
 
@@ -257,9 +253,7 @@ def test_trivial_classifiers_have_the_values_of_the_closed_forms(prior):
         assert measure.all_positive(prior, 5e-5) == pytest.approx(all_positive, abs=1e-12), measure
         assert measure.all_negative(prior, 5e-5) == pytest.approx(all_negative, abs=1e-12), measure
         better = min if not measure.greater_is_better else max
-        assert measure.trivial(prior, 5e-5) == pytest.approx(better(all_positive, all_negative), abs=1e-12), (
-            measure
-        )
+        assert measure.trivial(prior, 5e-5) == pytest.approx(better(all_positive, all_negative), abs=1e-12), measure
 
 
 def test_predicting_all_negative_already_has_a_small_kld_on_imbalanced_data():
@@ -276,9 +270,7 @@ def test_no_classifier_beats_the_perfect_value(measure):
 
 def test_nkld_is_the_normalised_logistic_form_of_kld():
     kld = KLD().value(0.3, 0.8, 0.25)
-    assert NKLD().value(0.3, 0.8, 0.25) == pytest.approx(
-        2 * math.exp(kld) / (1 + math.exp(kld)) - 1, abs=1e-15
-    )
+    assert NKLD().value(0.3, 0.8, 0.25) == pytest.approx(2 * math.exp(kld) / (1 + math.exp(kld)) - 1, abs=1e-15)
 
 
 def test_jaccard_is_an_increasing_function_of_f1():

@@ -243,9 +243,7 @@ def test_a_user_measure_that_duple_cannot_train_for_is_refused(value, supergradi
 def test_the_refusal_names_two_points_that_contradict_concavity():
     with pytest.raises(ValueError) as refusal:
         measures.concave("product", lambda P, N, p: P * N, lambda P, N, p: (N, P))
-    assert "at (P, N) = [0.0, 0.0] allows at most 0 at [1.0, 1.0], but the value there is 1" in str(
-        refusal.value
-    )
+    assert "at (P, N) = [0.0, 0.0] allows at most 0 at [1.0, 1.0], but the value there is 1" in str(refusal.value)
 
 
 @pytest.mark.parametrize(

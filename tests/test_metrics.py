@@ -140,9 +140,7 @@ def try_every_threshold(measure, scores, signs):
     return max(values) if measure.greater_is_better else min(values)
 
 
-@pytest.mark.parametrize(
-    "name", ["f1", "min", "qmean", "kld", "nss", "qmeasure", "accuracy", "bkreward", "gtppr"]
-)
+@pytest.mark.parametrize("name", ["f1", "min", "qmean", "kld", "nss", "qmeasure", "accuracy", "bkreward", "gtppr"])
 def test_no_other_threshold_beats_the_plug_in_one(name):
     rng, measure = np.random.default_rng(7), measures.get(name)
     for _ in range(35):
@@ -208,9 +206,7 @@ def test_threshold_for_a_measure_undefined_without_positives_is_refused():
 def test_threshold_for_a_user_measure_is_found_by_way_of_its_rates():
     mine = measures.pseudolinear("mine", a=(0, 2, 0), b=lambda p: (1 + (1 - p) / p, 1, -(1 - p) / p))
     scores, signs = GOLDEN_PLUG_IN["scores"], GOLDEN_PLUG_IN["y"]
-    assert best_threshold(mine, scores, signs) == pytest.approx(
-        best_threshold("f1", scores, signs), abs=1e-12
-    )
+    assert best_threshold(mine, scores, signs) == pytest.approx(best_threshold("f1", scores, signs), abs=1e-12)
 
 
 def test_best_f1_threshold_on_calibrated_probabilities_is_half_the_best_f1():

@@ -122,7 +122,7 @@ def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
     monkeypatch.setattr(speed, "WARM_BLOCKS", 1)
     calls = []
     times = speed.interleaved({name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)
-    assert "".join(calls) == "aabb" "bbaa" "aabb"  # each once to warm up, once on the clock
+    assert "".join(calls) == "aabbbbaaaabb"  # each once to warm up, once on the clock
     assert [len(values) for values in times.values()] == [3, 3]
 
 

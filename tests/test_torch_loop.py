@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="the examples of a loop of one's own
 
 README = Path(__file__).parents[1] / "README.md"
 
-DUPLE_EXAMPLE = '''
+DUPLE_EXAMPLE = """
 import torch
 from aesara_nondecomp.drivers import DUPLE
 from aesara_nondecomp.rates import class_sums
@@ -33,9 +33,9 @@ def train_qmean(net, X, y, steps=300):                   # X (n, d); y (n,), -1 
         (-weight * torch.sigmoid(s * f)).mean().backward()
         optimiser.step()
         driver.observe(sums)
-'''
+"""
 
-DAME_EXAMPLE = '''
+DAME_EXAMPLE = """
 import torch
 from aesara_nondecomp.drivers import DAME
 from aesara_nondecomp.rates import class_sums
@@ -55,7 +55,7 @@ def train_f1(net, X, y, steps=300):                      # a new level v from al
         (-weight * torch.nn.functional.logsigmoid(s * f)).mean().backward()
         optimiser.step()
         driver.observe(class_sums(f.detach(), s))
-'''
+"""
 
 
 def examples() -> list:

@@ -162,16 +162,17 @@ class MiniBatches:
         """
         for name, value in self._signature().items():
             if state.get(name) != value:
-                raise ValueError(f"these batches have {name} = {value}, but the stored state was taken with "
-                                 f"{state.get(name)}. Rebuild MiniBatches with the same data and options.")
+                raise ValueError(
+                    f"these batches have {name} = {value}, but the stored state was taken with "
+                    f"{state.get(name)}. Rebuild MiniBatches with the same data and options."
+                )
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
         self._begin_anew()
 
     def _signature(self) -> dict[str, Any]:
-        return {"data_rows": len(self._y), "batch_size": self.batch_size,
-                "positives_per_batch": self._positives}
+        return {"data_rows": len(self._y), "batch_size": self.batch_size, "positives_per_batch": self._positives}
 
     def _batches_in(self, size: int) -> int:
         """As many batches as fit into `size` bytes, but at least one and at most an epoch."""
@@ -229,13 +230,13 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
     for batch in itertools.islice(batches, draws):
         if (batch.y > 0).any() and (batch.y < 0).any():
             return batch
-    raise ValueError(f"the start needs a batch with both classes, got none in {draws} draws. "
-                     'Use larger batches or sampler="stratified".')
+    raise ValueError(
+        f"the start needs a batch with both classes, got none in {draws} draws. "
+        'Use larger batches or sampler="stratified".'
+    )
 
 
-def _make_sampler(
-    signs: np.ndarray, batch_size: int, positives: int | None, seed: Any
-) -> EpochSampler | ClassSampler:
+def _make_sampler(signs: np.ndarray, batch_size: int, positives: int | None, seed: Any) -> EpochSampler | ClassSampler:
     rng = np.random.default_rng(seed)
     if positives is None:
         return EpochSampler(len(signs), batch_size, rng)
@@ -247,8 +248,10 @@ def _positives_per_batch(sampler: str | float, prior: float, batch_size: int) ->
     if share is None:
         return None
     if batch_size < 2:
-        raise ValueError(f"sampler={sampler!r} needs room for both classes in a batch, got batch_size=1. "
-                         'Use at least 2, or sampler="natural".')
+        raise ValueError(
+            f"sampler={sampler!r} needs room for both classes in a batch, got batch_size=1. "
+            'Use at least 2, or sampler="natural".'
+        )
     return min(max(round(share * batch_size), 1), batch_size - 1)
 
 
@@ -258,27 +261,35 @@ def _share_wanted(sampler: str | float, prior: float) -> float | None:
         return shares[sampler]
     if isinstance(sampler, numbers.Real) and not isinstance(sampler, bool) and 0.0 < sampler < 1.0:
         return float(sampler)
-    raise ValueError("sampler must be a name or a share of positives strictly between 0 and 1, got "
-                     f"{sampler!r}. {suggestion(str(sampler), shares)}")
+    raise ValueError(
+        "sampler must be a name or a share of positives strictly between 0 and 1, got "
+        f"{sampler!r}. {suggestion(str(sampler), shares)}"
+    )
 
 
 def _usable_batch_size(batch_size: int, rows: int) -> int:
     batch_size = positive_int("batch_size", batch_size)
     if batch_size > rows:
-        warn_caller(f"batch_size={batch_size} exceeds the {rows} training rows; the whole set becomes "
-                    f"one batch (batch_size={rows}).")
+        warn_caller(
+            f"batch_size={batch_size} exceeds the {rows} training rows; the whole set becomes "
+            f"one batch (batch_size={rows})."
+        )
         return rows
     return batch_size
 
 
 def _check_data(X: Any, signs: np.ndarray) -> None:
     if X.ndim != 2 or X.dtype.kind != "f" and X.dtype != np.int32:
-        raise ValueError(f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
-                         "Pass X through check_features first.")
+        raise ValueError(
+            f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
+            "Pass X through check_features first."
+        )
     check_lengths(X, signs)
     if not ((signs == 1) | (signs == -1)).all() or not (signs > 0).any() or not (signs < 0).any():
-        raise ValueError("mini-batches need labels in {-1, +1} with both classes present, got "
-                         f"{np.unique(signs)[:10]}. Pass y through encode_labels first.")
+        raise ValueError(
+            "mini-batches need labels in {-1, +1} with both classes present, got "
+            f"{np.unique(signs)[:10]}. Pass y through encode_labels first."
+        )
 
 
 def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
@@ -301,18 +312,23 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
     """
     weight = np.asarray(sample_weight, dtype="float64")
     if weight.shape != signs.shape:
-        raise ValueError(f"sample_weight must hold one weight per row, shape {signs.shape}, "
-                         f"got shape {weight.shape}.")
+        raise ValueError(f"sample_weight must hold one weight per row, shape {signs.shape}, got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():
-        raise ValueError("sample_weight must be finite and not negative, got a smallest value of "
-                         f"{weight.min()} and a largest of {weight.max()}. Correct those rows, or drop them.")
+        raise ValueError(
+            "sample_weight must be finite and not negative, got a smallest value of "
+            f"{weight.min()} and a largest of {weight.max()}. Correct those rows, or drop them."
+        )
     for sign, name in ((1, "positive"), (-1, "negative")):
         if not (weight[signs == sign] > 0).any():
-            raise ValueError("sample_weight must be above 0 for some rows of each class, got 0 for all "
-                             f"{name} rows. Give some of them weight, or leave sample_weight out.")
+            raise ValueError(
+                "sample_weight must be above 0 for some rows of each class, got 0 for all "
+                f"{name} rows. Give some of them weight, or leave sample_weight out."
+            )
     if not 1e-20 < weight.max() < 1e20:
-        raise ValueError(f"sample_weight must be of ordinary size, got a largest of {weight.max()}. "
-                         "Divide it by its mean: only ratios of weights count.")
+        raise ValueError(
+            f"sample_weight must be of ordinary size, got a largest of {weight.max()}. "
+            "Divide it by its mean: only ratios of weights count."
+        )
     return weight
 
 

@@ -103,8 +103,10 @@ def _target_position(path: PathLike, header: list[str], target: str) -> int:
     if not header:
         raise ValueError(f"{path} must start with a header row, but it is empty.")
     if target not in header:
-        raise ValueError(f"{path} has no column {target!r}; name one with target= and, if need be, give "
-                         f"delimiter=. {suggestion(target, header)}")
+        raise ValueError(
+            f"{path} has no column {target!r}; name one with target= and, if need be, give "
+            f"delimiter=. {suggestion(target, header)}"
+        )
     _check_unique(path, header)
     if len(header) < 2:
         raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
@@ -119,8 +121,10 @@ def _check_unique(path: PathLike, header: list[str]) -> None:
 
 def _check_cells(where: str, row: list[str], header: list[str]) -> None:
     if len(row) != len(header):
-        raise ValueError(f"{where}: expected {len(header)} cells as in the header, got {len(row)}. "
-                         "Check the delimiter and the quotes.")
+        raise ValueError(
+            f"{where}: expected {len(header)} cells as in the header, got {len(row)}. "
+            "Check the delimiter and the quotes."
+        )
 
 
 def _csv_numbers(where: str, cells: list[str], names: Sequence[str]) -> list[float]:
@@ -136,5 +140,7 @@ def _csv_number(where: str, name: str, cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise ValueError(f"{where}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
-                         "(for example one-hot) and fill in missing cells first.") from None
+        raise ValueError(
+            f"{where}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
+            "(for example one-hot) and fill in missing cells first."
+        ) from None

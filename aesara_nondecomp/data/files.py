@@ -53,8 +53,9 @@ def text_lines(path: PathLike) -> Iterator[IO[str]]:
         with opener(found, "rt", encoding="utf-8-sig", newline="") as lines:
             yield lines
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says "
-                         "and complete.") from error
+        raise ValueError(
+            f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says and complete."
+        ) from error
 
 
 @contextmanager
@@ -66,8 +67,10 @@ def open_archive(path: PathLike) -> Iterator[Any]:
     except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"cannot read {path} as .npz: {error}. Write it with numpy.savez.") from error
     if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise ValueError(f"{path} must be an .npz archive of two arrays, got a single array. "
-                         "Write it with numpy.savez(path, X=X, y=y).")
+        raise ValueError(
+            f"{path} must be an .npz archive of two arrays, got a single array. "
+            "Write it with numpy.savez(path, X=X, y=y)."
+        )
     with archive:
         yield archive
 
@@ -79,8 +82,10 @@ def stored_array(archive: Any, name: str, path: PathLike) -> np.ndarray:
     except MemoryError:
         raise  # the array is too large, the file may be whole
     except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
-        raise ValueError(f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
-                         "array of numbers or strings.") from error
+        raise ValueError(
+            f"cannot read {name!r} from {path}: {error}. The file must be complete and hold a plain "
+            "array of numbers or strings."
+        ) from error
 
 
 def whole_numbers(numbers: np.ndarray) -> np.ndarray:

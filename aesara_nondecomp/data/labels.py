@@ -70,8 +70,10 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     if positive is None:
         positive = found[1]
     elif np.ndim(positive) or positive not in found:
-        raise ValueError(f"positive must be one of the two labels, got {positive!r}. "
-                         f"{suggestion(repr(positive), [repr(label) for label in found])}")
+        raise ValueError(
+            f"positive must be one of the two labels, got {positive!r}. "
+            f"{suggestion(repr(positive), [repr(label) for label in found])}"
+        )
     negative, positive = found if found[1] == positive else found[::-1]
     signs = np.where(values == positive, np.int8(1), np.int8(-1))
     return Labels(signs, (negative, positive))
@@ -173,8 +175,10 @@ def check_lengths(X: Any, y: Any) -> None:
     """
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != len(y):
-        raise ValueError(f"features and labels must have the same number of rows, got {rows} rows "
-                         f"of features and {len(y)} labels. Check that both come from the same file.")
+        raise ValueError(
+            f"features and labels must have the same number of rows, got {rows} rows "
+            f"of features and {len(y)} labels. Check that both come from the same file."
+        )
 
 
 def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Iterator[slice]:
@@ -191,8 +195,10 @@ def _as_array(values: Any, what: str) -> np.ndarray:
             warnings.filterwarnings("error", message="Creating an ndarray from ragged")
             return np.asarray(values)
     except (ValueError, Warning) as error:
-        raise ValueError(f"{what} must form a rectangular array, got rows of unequal length ({error}). "
-                         "Give every row the same number of entries.") from None
+        raise ValueError(
+            f"{what} must form a rectangular array, got rows of unequal length ({error}). "
+            "Give every row the same number of entries."
+        ) from None
 
 
 def _label_vector(y: Any) -> np.ndarray:
@@ -200,8 +206,7 @@ def _label_vector(y: Any) -> np.ndarray:
     if values.ndim == 2 and values.shape[1] == 1:
         raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass y.ravel().")
     if values.ndim != 1:
-        raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. "
-                         "Pass one label per row.")
+        raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass one label per row.")
     if values.size == 0:
         raise ValueError("labels must hold both classes, got an empty array. Check how they were read.")
     return values
@@ -219,8 +224,9 @@ def _labels_in(values: np.ndarray) -> list[Any]:
     try:
         return sorted(found)
     except TypeError:
-        raise ValueError(f"labels must all be of one kind, got {_preview(found)}. "
-                         "Convert them all to numbers or all to strings.") from None
+        raise ValueError(
+            f"labels must all be of one kind, got {_preview(found)}. Convert them all to numbers or all to strings."
+        ) from None
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
@@ -239,22 +245,27 @@ def _preview(found: Sequence[Any]) -> str:
 
 def _check_kind(matrix: Any) -> None:
     if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"features must be numbers, got an array of dtype {matrix.dtype}. Encode text and "
-                         "categories as numbers (for example one-hot) and convert to a float dtype.")
+        raise ValueError(
+            f"features must be numbers, got an array of dtype {matrix.dtype}. Encode text and "
+            "categories as numbers (for example one-hot) and convert to a float dtype."
+        )
 
 
 def _check_shape(matrix: Any, columns: int | None) -> None:
     if matrix.ndim == 1:
-        raise ValueError(f"features must be two-dimensional, got shape {matrix.shape}. Use X.reshape(-1, 1) "
-                         "for one feature, or X.reshape(1, -1) for one row.")
+        raise ValueError(
+            f"features must be two-dimensional, got shape {matrix.shape}. Use X.reshape(-1, 1) "
+            "for one feature, or X.reshape(1, -1) for one row."
+        )
     if matrix.ndim != 2:
-        raise ValueError(f"features must be two-dimensional, got shape {matrix.shape}. "
-                         "Flatten each row to a vector.")
+        raise ValueError(f"features must be two-dimensional, got shape {matrix.shape}. Flatten each row to a vector.")
     if 0 in matrix.shape:
         raise ValueError(f"features must not be empty, got shape {matrix.shape}. Check how they were read.")
     if columns is not None and matrix.shape[1] != columns:
-        raise ValueError(f"features must have the {columns} columns seen in training, got "
-                         f"{matrix.shape[1]}. Apply the same preparation to both.")
+        raise ValueError(
+            f"features must have the {columns} columns seen in training, got "
+            f"{matrix.shape[1]}. Apply the same preparation to both."
+        )
 
 
 def _convert(matrix: Any, dtype: np.dtype) -> Any:
@@ -291,6 +302,8 @@ def _check_finite_sparse(matrix: Any) -> None:
 
 
 def _not_finite(row: int, column: int, dtype: np.dtype) -> ValueError:
-    return ValueError(f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
-                      f"first in row {row}, column {column} (from 0). Drop or fill in such entries, "
-                      "or rescale.")
+    return ValueError(
+        f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
+        f"first in row {row}, column {column} (from 0). Drop or fill in such entries, "
+        "or rescale."
+    )

@@ -78,8 +78,10 @@ def file_format(path: PathLike) -> str:
         return suffix[1:]
     if suffix in LIBSVM_SUFFIXES:
         return "libsvm"
-    raise ValueError(f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv and, for LIBSVM text, "
-                     f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. Rename the file, or call its reader yourself.")
+    raise ValueError(
+        f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv and, for LIBSVM text, "
+        f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. Rename the file, or call its reader yourself."
+    )
 
 
 def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = True) -> Table:
@@ -118,8 +120,9 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
             if len(row_ends) <= len(labels):
                 row_ends.append(len(values))
     width = _libsvm_width(path, np.asarray(columns), n_features)
-    X = scipy.sparse.csr_matrix((np.asarray(values), np.asarray(columns), np.asarray(row_ends)),
-                                shape=(len(labels), width))
+    X = scipy.sparse.csr_matrix(
+        (np.asarray(values), np.asarray(columns), np.asarray(row_ends)), shape=(len(labels), width)
+    )
     return Table(X.toarray() if dense else X, whole_numbers(np.asarray(labels)), None)
 
 
@@ -162,11 +165,14 @@ def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns
         if index == "qid":
             continue
         if not colon or not index.isdecimal():
-            raise ValueError(f"expected index:value with an index from 1, got {token!r}. "
-                             "Check that the file is LIBSVM text.")
+            raise ValueError(
+                f"expected index:value with an index from 1, got {token!r}. Check that the file is LIBSVM text."
+            )
         if int(index) <= last:
-            raise ValueError(f"indices must start at 1 and rise within a line, got {index} after {last}. "
-                             "Sort them, and add 1 if the file counts from 0.")
+            raise ValueError(
+                f"indices must start at 1 and rise within a line, got {index} after {last}. "
+                "Sort them, and add 1 if the file counts from 0."
+            )
         last = int(index)
         columns.append(last - 1)
         values.append(_number(value, f"a value of feature {index}"))
@@ -177,8 +183,10 @@ def _libsvm_width(path: PathLike, columns: np.ndarray, n_features: int | None) -
         raise ValueError(f"{path} must hold rows with features, got none. Check that it is LIBSVM text.")
     largest = int(columns.max()) + 1
     if n_features is not None and largest > n_features:
-        raise ValueError(f"{path} holds feature {largest}, more than n_features={n_features}. "
-                         "Pass the number of features of the training file, or leave it out.")
+        raise ValueError(
+            f"{path} holds feature {largest}, more than n_features={n_features}. "
+            "Pass the number of features of the training file, or leave it out."
+        )
     return largest if n_features is None else n_features
 
 
@@ -191,8 +199,10 @@ def _number(text: str, what: str) -> float:
 
 def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
     if name not in archive.files:
-        raise ValueError(f"{path} has no array {name!r}; name the arrays with features= and labels=. "
-                         f"{suggestion(name, archive.files)}")
+        raise ValueError(
+            f"{path} has no array {name!r}; name the arrays with features= and labels=. "
+            f"{suggestion(name, archive.files)}"
+        )
     return stored_array(archive, name, path)
 
 

@@ -106,8 +106,9 @@ class ClassSampler:
 
     def draw(self, batches: int) -> np.ndarray:
         """Row numbers of the next batches, shape (batches, b)."""
-        return np.hstack([stream.take(batches * count).reshape(batches, count)
-                          for stream, count in zip(self._streams, self._counts)])
+        return np.hstack(
+            [stream.take(batches * count).reshape(batches, count) for stream, count in zip(self._streams, self._counts)]
+        )
 
     def state(self) -> list[dict[str, Any]]:
         """Everything needed to draw the same batches again."""

@@ -62,8 +62,10 @@ class Standardiser(NamedTuple):
         """
         _check_dense(X)
         if X.shape[1] != len(self.mean_):
-            raise ValueError(f"features must have the {len(self.mean_)} columns seen in training, "
-                             f"got {X.shape[1]}. Apply the same preparation to both.")
+            raise ValueError(
+                f"features must have the {len(self.mean_)} columns seen in training, "
+                f"got {X.shape[1]}. Apply the same preparation to both."
+            )
         scaled = np.empty(X.shape, dtype=np.float64 if X.dtype == np.float64 else np.float32)
         # In float64 whatever the dtype. Slices stay in the cache; means and scales are repeated for each row of one, as
         # broadcasting would take NumPy longer than the arithmetic.
@@ -82,8 +84,11 @@ class Standardiser(NamedTuple):
 
 def _check_dense(X: Any) -> None:
     if scipy.sparse.issparse(X):
-        raise ValueError("standardising needs a dense array, got a sparse matrix, which would lose its "
-                         "zeros. Leave it unscaled, or pass X.toarray().")
+        raise ValueError(
+            "standardising needs a dense array, got a sparse matrix, which would lose its "
+            "zeros. Leave it unscaled, or pass X.toarray()."
+        )
     if np.ndim(X) != 2 or len(X) == 0:
-        raise ValueError(f"standardising needs rows of features, got shape {np.shape(X)}. "
-                         "Pass a non-empty two-dimensional array.")
+        raise ValueError(
+            f"standardising needs rows of features, got shape {np.shape(X)}. Pass a non-empty two-dimensional array."
+        )

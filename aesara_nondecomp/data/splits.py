@@ -37,11 +37,11 @@ def stratified_split(
     """
     signs = np.asarray(signs)
     if not 0.0 < held_out < 1.0:
-        raise ValueError(f"held_out must lie strictly between 0 and 1, got {held_out!r}. "
-                         "0.2 holds a fifth of the rows out.")
+        raise ValueError(
+            f"held_out must lie strictly between 0 and 1, got {held_out!r}. 0.2 holds a fifth of the rows out."
+        )
     rng = np.random.default_rng(seed)
-    held = _whole_groups(groups, len(signs), held_out, rng) if groups is not None \
-        else _same_share(signs, held_out, rng)
+    held = _whole_groups(groups, len(signs), held_out, rng) if groups is not None else _same_share(signs, held_out, rng)
     _check_both_classes(signs[~held], "training")
     _check_both_classes(signs[held], "held-out")
     return np.flatnonzero(~held), np.flatnonzero(held)
@@ -52,8 +52,10 @@ def _same_share(signs: np.ndarray, held_out: float, rng: np.random.Generator) ->
     for sign in (-1, 1):
         rows = rng.permutation(np.flatnonzero(signs == sign))
         if len(rows) < 2:
-            raise ValueError(f"a split needs at least two rows of each class, got {len(rows)} of class "
-                             f"{sign:+d}. Add rows of that class or train without a held-out part.")
+            raise ValueError(
+                f"a split needs at least two rows of each class, got {len(rows)} of class "
+                f"{sign:+d}. Add rows of that class or train without a held-out part."
+            )
         count = min(max(round(held_out * len(rows)), 1), len(rows) - 1)
         held[rows[:count]] = True
     return held
@@ -65,8 +67,9 @@ def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Genera
         raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
     names, group_of_row, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < 2:
-        raise ValueError("a split by groups needs at least two groups, got one. "
-                         "Split without groups, or give finer ones.")
+        raise ValueError(
+            "a split by groups needs at least two groups, got one. Split without groups, or give finer ones."
+        )
     order = rng.permutation(len(names))
     filled = np.cumsum(sizes[order])
     # The last group stays in training, so that neither part is empty.
@@ -77,5 +80,7 @@ def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Genera
 def _check_both_classes(signs: np.ndarray, part: str) -> None:
     positives, negatives = int(np.sum(signs > 0)), int(np.sum(signs < 0))
     if not positives or not negatives:
-        raise ValueError(f"the {part} part must hold both classes, got {positives} positives and {negatives} "
-                         "negatives. Try another seed or share, or split without groups.")
+        raise ValueError(
+            f"the {part} part must hold both classes, got {positives} positives and {negatives} "
+            "negatives. Try another seed or share, or split without groups."
+        )

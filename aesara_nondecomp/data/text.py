@@ -138,8 +138,10 @@ def check_texts(texts: Any) -> list[str]:
     require(bool(listed), "texts must be a list of at least one str", listed)
     for position, text in enumerate(listed):
         if not isinstance(text, str):
-            raise ValueError(f"texts must be a list of str, got {_shown(text)} at position {position}. "
-                             "Decode bytes, and write a missing text as ''.")
+            raise ValueError(
+                f"texts must be a list of str, got {_shown(text)} at position {position}. "
+                "Decode bytes, and write a missing text as ''."
+            )
     return listed
 
 

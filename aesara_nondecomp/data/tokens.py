@@ -29,11 +29,15 @@ def check_tokens(X: Any, size: int) -> np.ndarray:
     """
     ids = np.asarray(X)
     if ids.ndim != 2 or ids.dtype.kind not in "iu" or ids.size == 0:
-        raise ValueError("token ids must be a non-empty matrix of whole numbers, got "
-                         f"shape {ids.shape} of {ids.dtype}. Vocabulary.transform makes one of texts.")
+        raise ValueError(
+            "token ids must be a non-empty matrix of whole numbers, got "
+            f"shape {ids.shape} of {ids.dtype}. Vocabulary.transform makes one of texts."
+        )
     if ids.min() < 0 or ids.max() >= size:
-        raise ValueError(f"token ids must lie in [0, {size}), the words of the network, got {ids.min()} "
-                         f"to {ids.max()}. Use the vocabulary that the network was built for.")
+        raise ValueError(
+            f"token ids must lie in [0, {size}), the words of the network, got {ids.min()} "
+            f"to {ids.max()}. Use the vocabulary that the network was built for."
+        )
     return np.ascontiguousarray(ids, dtype=np.int32)
 
 

@@ -105,4 +105,3 @@ def check_driver_options(prior: float, reward: str, evaluate: str, eps: float = 
     )
     require(evaluate in ("old", "new"), "evaluate must be 'old' or 'new'", evaluate)
     require(0 <= eps < float("inf"), "eps must be a finite number of at least 0", eps)
-

@@ -111,9 +111,7 @@ class Measure:
         """
         counts: list[Any] = [np.asarray(count, dtype=float) for count in (TP, FN, FP, TN)]
         if any(np.any(count < 0) for count in counts):
-            raise ValueError(
-                f"{self.name} needs counts of at least 0, got TP={TP}, FN={FN}, FP={FP}, TN={TN}."
-            )
+            raise ValueError(f"{self.name} needs counts of at least 0, got TP={TP}, FN={FN}, FP={FP}, TN={TN}.")
         with np.errstate(all="ignore"):
             values = self._from_counts(*counts, smoothed=smoothed)
         return plain(np.where(sum(counts) > 0, values, np.nan))

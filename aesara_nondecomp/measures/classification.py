@@ -302,9 +302,7 @@ class GowerLegendre(Concave, Pseudolinear):
             If sigma > 1.
         """
         if self.sigma > 1.0:
-            raise ValueError(
-                f"A supergradient needs a concave measure; {self} is convex. Use 'dame', or sigma <= 1."
-            )
+            raise ValueError(f"A supergradient needs a concave measure; {self} is convex. Use 'dame', or sigma <= 1.")
         (a0, a1, a2), (b0, b1, b2) = self.coefficients(prior)
         denominator = b0 + b1 * P + b2 * N
         weight_pos, weight_neg = self.valuation_weights(P, N, (a0 + a1 * P + a2 * N) / denominator, prior)

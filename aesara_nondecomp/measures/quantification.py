@@ -271,6 +271,4 @@ class NSS(Concave):
 
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
         positives, negatives = TP + FN, TN + FP
-        return (
-            1.0 - ((FN - FP) / (positives + negatives if self.raw else np.maximum(positives, negatives))) ** 2
-        )
+        return 1.0 - ((FN - FP) / (positives + negatives if self.raw else np.maximum(positives, negatives))) ** 2

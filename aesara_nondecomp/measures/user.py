@@ -58,9 +58,7 @@ def concave(
     """
     _check_name(name)
     if not (callable(value) and callable(supergradient)):
-        raise TypeError(
-            f"concave({name!r}, ...) needs value and supergradient to be functions of (P, N, prior)."
-        )
+        raise TypeError(f"concave({name!r}, ...) needs value and supergradient to be functions of (P, N, prior).")
     measure = UserConcave(name, value, supergradient, greater_is_better)
     check_concave(measure)
     return measure
@@ -181,9 +179,7 @@ def _oriented_values(measure: Concave, points: np.ndarray, prior: float) -> np.n
     try:
         values = np.asarray(measure.oriented(measure.value(points[:, 0], points[:, 1], prior)))
     except UNUSABLE as error:
-        raise ValueError(
-            f"{measure} needs a value on the whole of [0, 1]^2, but raised {error!r}."
-        ) from error
+        raise ValueError(f"{measure} needs a value on the whole of [0, 1]^2, but raised {error!r}.") from error
     unusable = np.isnan(values) | (values == np.inf)
     if np.any(unusable):
         P, N = points[np.argmax(unusable)]

@@ -54,7 +54,9 @@ static inline bool put_answer(PyArrayObject **out, bool answer) {
     return *out != NULL;
 }
 """
-ALL_FINITE = ANSWER + """
+ALL_FINITE = (
+    ANSWER
+    + """
 #include <algorithm>
 template <typename number> struct Exponent;
 template <> struct Exponent<npy_float> { typedef npy_uint32 word; static const word full = 0x7f800000u; };
@@ -74,6 +76,7 @@ static bool all_finite(npy_intp entries, const number *x) {
     return !strange;
 }
 """
+)
 
 
 class FusedOp(COp):

@@ -50,8 +50,7 @@ class LSTM(_LSTMOp):
         if [v.ndim for v in (x, mask, W, U, bias)] != [2, 2, 2, 2, 1] or len({v.dtype for v in (x, W, U, bias)}) > 1:
             raise TypeError(
                 "an LSTM needs x (T b, d), mask (b, T), W (d, 4 h), U (h, 4 h) and bias (4 h,), all but the mask of "
-                "one float type, got "
-                + ", ".join(f"{v.ndim} dimensions of {v.dtype}" for v in (x, mask, W, U, bias))
+                "one float type, got " + ", ".join(f"{v.ndim} dimensions of {v.dtype}" for v in (x, mask, W, U, bias))
             )
         if mask.dtype != "int32":
             raise TypeError(f"an LSTM needs an int32 mask, got {mask.dtype}. Cast it.")

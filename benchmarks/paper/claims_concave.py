@@ -227,11 +227,7 @@ def _by_variant(duels: dict, rivals: Sequence[str]) -> str:
 def _duple_outperforms(results: Results) -> Claim:
     panels = claims.panels_of(results, "min", "qmean")
     rivals = ("cross_entropy", "struct_ann", "class_weighted", "plug_in", "logit_adjusted")
-    duels = {
-        (variant, rival): duels_of(results, panels, variant, rival)
-        for variant in VARIANTS
-        for rival in rivals
-    }
+    duels = {(variant, rival): duels_of(results, panels, variant, rival) for variant in VARIANTS for rival in rivals}
     measured = f"Cells won against {_names(rivals)}: {_by_variant(duels, rivals)}"
     in_paper = ("cross_entropy", "struct_ann")
     literal = all(duels[variant, rival].all for variant in ("_paper", "_ns_paper") for rival in in_paper)

@@ -60,8 +60,7 @@ def rows(out: Path) -> list[Claim]:
     for claim in content["claims"]:
         told.setdefault(claim["paper"], []).append(claim["measured"])
     own = [
-        _claim(paper, "; ".join(measured), verdict)
-        for (paper, measured), verdict in zip(told.items(), verdicts(study))
+        _claim(paper, "; ".join(measured), verdict) for (paper, measured), verdict in zip(told.items(), verdicts(study))
     ]
     return [*own, _sooner(study), _two_orders(study), _poor_under_drift(study)]
 
