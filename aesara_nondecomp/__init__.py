@@ -1,54 +1,43 @@
 """Train deep networks directly on measures that do not split over examples, in Aesara.
 
-Reading order: `measures` (what to train for), `drivers` (DUPLE, DENIM, DAME and their relatives), `networks` and
-`compiled` (the one compiled step), `training` (the one loop), `recipes` (defaults), `fitting` (arrays to model).
+Reading order, which is the order of imports: `measures` (what to train for), `metrics` (counts, class rates,
+quantification), `data` (labels, tables, mini-batches), `drivers` (DUPLE, DENIM, DAME and their relatives), `history`
+(the record of a run), `ops` and `networks`, `step` (the one compiled step), `parallel`, `models`, `training` (`fit`,
+the loop, the recipes), `estimators`, `cli`.
 
-Names are loaded when first used, so that measures and drivers work without Aesara being imported.
+Names are loaded when first used, so that measures, metrics, data and drivers work without Aesara being imported.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
-
-from aesara_nondecomp._setup import configure
+from aesara_nondecomp._aesara.setup import configure
+from aesara_nondecomp._names import FORMER_MODULES, find_former_modules, lazy
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "MeasureClassifier": "estimators",
-    "Model": "model",
+    "Model": "models",
     "Network": "networks",
-    "Recipe": "recipes",
-    "TrainFunctions": "compiled",
-    "Vote": "voting",
-    "fit": "fitting",
+    "Recipe": "training",
+    "SoftVote": "models",
+    "TrainFunctions": "step",
+    "fit": "training.fit",
     "linear": "networks",
-    "load_model": "model",
+    "load_model": "models",
     "measure_scorer": "estimators",
     "mlp": "networks",
-    "recipe_for": "recipes",
-    "symbolic_measure": "symbolic",
+    "recipe_for": "training",
+    "symbolic_measure": "step",
     "train": "training",
 }
 _MODULES = (
-    "compiled", "data", "drivers", "estimators", "fitting", "history", "intervals", "measures", "metrics", "model",
-    "multiclass", "networks", "onnx_export", "ops", "optimisers", "protocols", "quantification", "rates", "recipes",
-    "schedules", "symbolic", "tabular", "training", "voting",
+    "data", "drivers", "estimators", "history", "measures", "metrics", "models", "networks", "ops", "parallel", "step",
+    "training",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
 configure()
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+find_former_modules()
+__getattr__, __dir__ = lazy(
+    __name__, {**{name: name for name in _MODULES}, **FORMER_MODULES, **_HOMES}, former={"Vote": "SoftVote"}
+)

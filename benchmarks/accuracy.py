@@ -14,7 +14,7 @@ import numpy as np
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DUPLE, ClassWeighted, Mix
-from aesara_nondecomp.recipes import Phase, Problem, Recipe, recipe_for
+from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
 from benchmarks.experiment import Prepared, Reading, prepare, run, value_at_zero, value_tuned, write_json
 
 STEPS = (200, 500, 2000)

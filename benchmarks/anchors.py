@@ -16,9 +16,9 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data, drivers, measures, metrics
-from aesara_nondecomp.arguments import TEXT_NETWORKS
-from aesara_nondecomp.protocols import prevalence_errors, prevalence_shift
-from aesara_nondecomp.recipes import Phase, Problem, Recipe
+from aesara_nondecomp.metrics.prevalence_shift import prevalence_errors, prevalence_shift
+from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
+from aesara_nondecomp.training.recipes import Phase, Problem, Recipe
 from benchmarks.experiment import prepare, write_json
 
 SAMPLE_SIZE = 500
@@ -131,12 +131,14 @@ def _judged(rows: Rows, recipe: Recipe, seed: int, network: str) -> dict[str, fl
     steps, batch_size = (2000, 512) if network == "mlp" else (300, 128)
     X, signs = rows.X[rows.kept], rows.signs[rows.kept]
     options = {"recipe": recipe, "functions": rows.functions, "steps": steps, "batch_size": batch_size, "seed": seed}
-    model = an.fit(X, signs, "bakld", standardise=False, progress=False, **options)
+    model = an.fit(X, signs, "bakld", standardize=False, progress=False, **options)
     scores, signs = model.decision_function(rows.X[rows.held]), rows.signs[rows.held]
     return {
         "drift": _drift(scores, signs),
         "own": _own_share(scores, signs),
-        "balanced_accuracy": float(metrics.score("balanced_accuracy", metrics.table_at_threshold(scores, signs, 0.0))),
+        "balanced_accuracy": float(
+            metrics.score("balanced_accuracy", metrics.confusion_at_threshold(scores, signs, 0.0))
+        ),
     }
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aesara_nondecomp import measures
-from aesara_nondecomp.recipes import Problem, recipe_for
+from aesara_nondecomp.training.recipes import Problem, recipe_for
 from benchmarks import pictures, twitter
 from benchmarks.experiment import Prepared, Reading, prepare, run, value_at_zero, value_tuned, write_json
 

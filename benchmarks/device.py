@@ -11,7 +11,8 @@ import time
 import numpy as np
 
 import aesara_nondecomp as an
-from aesara_nondecomp import doctor, networks
+from aesara_nondecomp import networks
+from aesara_nondecomp.cli import doctor
 from benchmarks.experiment import write_json
 
 GOAL = 1e-5
@@ -71,7 +72,7 @@ def _gaps_of_networks(steps: int = 50) -> dict[str, float]:
         for name in BACKENDS:
             functions = an.TrainFunctions(build(200, 16, 16, seed=0), "sgd", name)
             for _ in range(steps):
-                functions.steer((1.0, 1.0, 0.5, 0.5), 0.1)
+                functions.set_objective((1.0, 1.0, 0.5, 0.5), 0.1)
                 functions.ascend(ids, y)
             ends.append(functions.parameters())
         gaps[build.__name__] = _largest_gap(*ends)

@@ -98,14 +98,14 @@ def _our_fit():
     import aesara_nondecomp as an
 
     functions = an.TrainFunctions(an.mlp(COLUMNS, HIDDEN))
-    options = {"algorithm": "duple", "batch_size": BATCH, "standardise": False, "seed": 0}
+    options = {"algorithm": "duple", "batch_size": BATCH, "standardize": False, "seed": 0}
     return lambda X, y, steps: an.fit(X, y, "qmean", functions=functions, steps=steps, **options)
 
 
 def _estimator(X: np.ndarray, y: np.ndarray) -> float:
     import aesara_nondecomp as an
 
-    options = {"algorithm": "duple", "hidden": HIDDEN, "batch_size": BATCH, "standardise": False, "random_state": 0}
+    options = {"algorithm": "duple", "hidden": HIDDEN, "batch_size": BATCH, "standardize": False, "random_state": 0}
     an.MeasureClassifier("qmean", steps=FIRST_STEPS, **options).fit(X, y)
     begun = time.perf_counter()
     an.MeasureClassifier("qmean", steps=STEPS, **options).fit(X, y)
@@ -123,12 +123,12 @@ def _steps(X: np.ndarray, y: np.ndarray) -> float:
 
     batch = X[:BATCH], np.where(y[:BATCH] > 0, 1, -1).astype("float32")
     functions, driver = an.TrainFunctions(an.mlp(COLUMNS, HIDDEN, seed=0)), DUPLE("qmean", PRIOR)
-    driver.begin_round(functions.class_sums(*batch))
+    driver.refresh(functions.class_sums(*batch))
 
     def make(steps: int) -> None:
         for _ in range(steps):
             weights = driver.weights()
-            functions.steer((weights.sigmoid_pos / PRIOR, weights.sigmoid_neg / (1 - PRIOR), 0.0, 0.0), 1e-3)
+            functions.set_objective((weights.sigmoid_pos / PRIOR, weights.sigmoid_neg / (1 - PRIOR), 0.0, 0.0), 1e-3)
             driver.observe(functions.ascend(*batch)[0])
 
     make(FIRST_STEPS)
@@ -158,7 +158,7 @@ def _torch_epoch(network, driver, optimiser, X, signs) -> None:
     import torch
     from torch.utils.data import DataLoader, TensorDataset
 
-    from aesara_nondecomp.rates import ClassSums
+    from aesara_nondecomp.metrics.class_rates import ClassSums
 
     for rows, s in DataLoader(TensorDataset(X, signs), batch_size=BATCH, shuffle=True):
         weights = driver.weights()
@@ -171,8 +171,8 @@ def _torch_epoch(network, driver, optimiser, X, signs) -> None:
         optimiser.step()
         (pos, neg), (n_pos, n_neg) = sums.tolist(), counts.tolist()
         observed = ClassSums(pos, neg, 0.0, 0.0, 0.0, 0.0, n_pos, n_neg)
-        if driver.wants_round():
-            driver.begin_round(observed)
+        if driver.needs_refresh():
+            driver.refresh(observed)
         else:
             driver.observe(observed)
 

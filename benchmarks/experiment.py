@@ -11,7 +11,7 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data, metrics
-from aesara_nondecomp.recipes import Recipe
+from aesara_nondecomp.training.recipes import Recipe
 
 HIDDEN = (64, 64)
 BATCH_SIZE = 512
@@ -98,7 +98,7 @@ def run(
         steps=max(checkpoints),
         batch_size=min(BATCH_SIZE, len(prepared.signs)),
         sampler=sampler,
-        standardise=False,
+        standardize=False,
         seed=seed,
         on_step=read,
     )
@@ -107,13 +107,13 @@ def run(
 
 def value_at_zero(measure, scores: np.ndarray, signs: np.ndarray) -> float:
     """Count value of the labels "score > 0"."""
-    return float(metrics.score(measure, metrics.table_at_threshold(scores, signs, 0.0)))
+    return float(metrics.score(measure, metrics.confusion_at_threshold(scores, signs, 0.0)))
 
 
 def value_tuned(measure, reading: Reading, signs: np.ndarray, held_signs: np.ndarray) -> float:
     """Count value with the threshold that is best on the held-out part of the training rows."""
     threshold, _ = metrics.best_threshold(measure, reading.held_scores, held_signs)
-    return float(metrics.score(measure, metrics.table_at_threshold(reading.scores, signs, threshold)))
+    return float(metrics.score(measure, metrics.confusion_at_threshold(reading.scores, signs, threshold)))
 
 
 def write_json(path: str, content: Any) -> None:

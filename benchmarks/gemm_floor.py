@@ -64,7 +64,7 @@ def product(
 
 def linked_blas() -> ctypes.CDLL | None:
     """The library that Aesara's C code is linked to, loaded by now; None if it is linked to none."""
-    from aesara_nondecomp._aesara import aesara
+    from aesara_nondecomp._aesara.imports import aesara
 
     flags = aesara.config.blas__ldflags.split()
     folders = [flag[2:] for flag in flags if flag.startswith("-L")]
@@ -77,7 +77,7 @@ def linked_blas() -> ctypes.CDLL | None:
 
 def _sgemm():
     """sgemm of that library."""
-    from aesara_nondecomp._aesara import aesara
+    from aesara_nondecomp._aesara.imports import aesara
 
     library = linked_blas()
     if library is None:

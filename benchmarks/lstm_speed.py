@@ -70,7 +70,7 @@ def _our_step(ids: np.ndarray, y: np.ndarray) -> Callable[[], object]:
 
     functions = an.TrainFunctions(an.networks.lstm(WORDS, WIDTH, WIDTH, seed=0))
     functions.configure(averaging=0.99)
-    functions.steer((0.0, 0.0, 1.0, 1.0), 1e-3)
+    functions.set_objective((0.0, 0.0, 1.0, 1.0), 1e-3)
     return lambda: functions.ascend(ids, y)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers
 from aesara_nondecomp.data import MiniBatches
-from aesara_nondecomp.parallel import SharedFunctions, share
+from aesara_nondecomp.parallel import DistributedFunctions, share
 from benchmarks.experiment import write_json
 
 BATCH, COLUMNS, HIDDEN, PRIOR = 5000, 123, (256,), 0.2
@@ -114,15 +114,15 @@ def _step(comm):
     functions: Any = an.TrainFunctions(an.mlp(COLUMNS, HIDDEN, seed=0))
     rows: Any = X
     if comm.size > 1:
-        functions, rows = SharedFunctions(functions, comm), share(comm, X)[0]
+        functions, rows = DistributedFunctions(functions, comm), share(comm, X)[0]
     functions.compile(evaluation=True)
     driver, batches = drivers.DUPLE("qmean", PRIOR), MiniBatches(rows, signs, BATCH, 0)
     first = next(batches)
-    driver.begin_round(functions.class_sums(first.X, first.y))
+    driver.refresh(functions.class_sums(first.X, first.y))
 
     def step() -> None:
         batch, (sigmoid_pos, sigmoid_neg, _, _) = next(batches), driver.weights()
-        functions.steer((sigmoid_pos / PRIOR, sigmoid_neg / (1 - PRIOR), 0.0, 0.0), 1e-3)
+        functions.set_objective((sigmoid_pos / PRIOR, sigmoid_neg / (1 - PRIOR), 0.0, 0.0), 1e-3)
         driver.observe(functions.ascend(batch.X, batch.y)[0])
 
     return step

@@ -49,10 +49,10 @@ def _constant(figures: dict[str, float]) -> bool:
 
 
 def _figures(rounds: int) -> dict[str, float]:
-    from aesara_nondecomp.compiled import SCORING_ROWS
+    from aesara_nondecomp.step.train_functions import SCORING_ROWS
 
     X = np.random.default_rng(0).standard_normal((ROWS, COLUMNS), dtype="float32")
-    plain, standardising = (_model(X[:5000], standardise) for standardise in (False, True))
+    plain, standardising = (_model(X[:5000], standardize) for standardize in (False, True))
     chunk = gemm_floor.scoring_products(SCORING_ROWS, [COLUMNS, *HIDDEN, 1])
     runs = {
         "ours": lambda: plain.decision_function(X),
@@ -69,10 +69,10 @@ def _figures(rounds: int) -> dict[str, float]:
     }
 
 
-def _model(X: np.ndarray, standardise: bool):
+def _model(X: np.ndarray, standardize: bool):
     import aesara_nondecomp as an
 
-    return an.fit(X, X[:, 0] > 1, "qmean", algorithm="duple", steps=10, standardise=standardise, seed=0, progress=False)
+    return an.fit(X, X[:, 0] > 1, "qmean", algorithm="duple", steps=10, standardize=standardize, seed=0, progress=False)
 
 
 def _extra_mb(model, X: np.ndarray) -> float:

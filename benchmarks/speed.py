@@ -122,7 +122,7 @@ def _loop(step: speed_peers.Step, case: speed_peers.Case) -> Callable[[], None]:
     from aesara_nondecomp.drivers import DUPLE, RewardWeights
 
     driver = DUPLE("qmean", case.prior)
-    driver.begin_round(step(RewardWeights(0.5, 0.5)))
+    driver.refresh(step(RewardWeights(0.5, 0.5)))
 
     def run() -> None:
         driver.observe(step(driver.weights()))

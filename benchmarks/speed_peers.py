@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp.drivers import RewardWeights
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums
 
 LEARNING_RATE = 1e-4
 Step = Callable[[RewardWeights], ClassSums]
@@ -43,7 +43,7 @@ def our_step(case: Case) -> Step:
     functions = an.TrainFunctions(an.mlp(case.X.shape[1], case.hidden, seed=0))
 
     def step(weights: RewardWeights) -> ClassSums:
-        functions.steer((*case.weights_of_rows(weights), 0.0, 0.0), LEARNING_RATE)
+        functions.set_objective((*case.weights_of_rows(weights), 0.0, 0.0), LEARNING_RATE)
         return functions.ascend(case.X, case.y)[0]
 
     return step

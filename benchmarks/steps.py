@@ -16,9 +16,9 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers, measures
-from aesara_nondecomp._aesara import aesara, at
-from aesara_nondecomp.compiling import compile_c
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.ops import FusedUpdate
+from aesara_nondecomp.step.backends import compile_c
 from benchmarks.experiment import write_json
 from benchmarks.speed import interleaved
 
@@ -68,11 +68,11 @@ def _case(batch: int, d: int, hidden: tuple[int, ...], rounds: int) -> dict:
 
 def _loop(driver: drivers.Driver, d: int, hidden, X, y) -> Callable[[], None]:
     functions = an.TrainFunctions(an.mlp(d, hidden, seed=0))
-    driver.begin_round(functions.class_sums(X, y))
+    driver.refresh(functions.class_sums(X, y))
 
     def step() -> None:
         sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = driver.weights()
-        functions.steer((sigmoid_pos / 0.2, sigmoid_neg / 0.8, logistic_pos / 0.2, logistic_neg / 0.8), 1e-4)
+        functions.set_objective((sigmoid_pos / 0.2, sigmoid_neg / 0.8, logistic_pos / 0.2, logistic_neg / 0.8), 1e-4)
         sums, _ = functions.ascend(X, y)
         driver.observe(sums)
 

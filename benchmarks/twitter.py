@@ -27,8 +27,8 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import data, measures, metrics
 from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.arguments import TEXT_NETWORKS
-from aesara_nondecomp.recipes import Problem, Recipe, recipe_for
+from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
+from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
 from benchmarks import twitter_pictures as pictures
 from benchmarks import twitter_report as report
 from benchmarks.experiment import write_json
@@ -186,7 +186,7 @@ def trained(tweets: Tweets, network: str, objective: str, seed: int, plan: Plan)
     def read(step) -> None:
         if step.step in plan.checkpoints:
             with functions.using(functions.averaged_parameters()):
-                found = metrics.table_at_threshold(functions.scores(X_test), signs_test)
+                found = metrics.confusion_at_threshold(functions.scores(X_test), signs_test)
             errors = {name: float(metrics.score(name, found)) for name in ("kld", "ae", "bakld", "balanced_accuracy")}
             curve.append({"step": step.step, "samples": step.samples, "seconds": step.seconds, **errors})
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aesara_nondecomp import metrics
-from aesara_nondecomp.protocols import PrevalenceShift, prevalence_errors, prevalence_shift
-from aesara_nondecomp.quantification import Quantifier
+from aesara_nondecomp.metrics.prevalence_shift import PrevalenceShift, prevalence_errors, prevalence_shift
+from aesara_nondecomp.metrics.quantification import Quantifier
 
 if TYPE_CHECKING:
     from benchmarks.twitter import Plan, Run, Tweets

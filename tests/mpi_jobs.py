@@ -14,7 +14,7 @@ from mpi4py import MPI
 
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers, networks
-from aesara_nondecomp.recipes import Phase, Recipe
+from aesara_nondecomp.training.recipes import Phase, Recipe
 
 STEPS = 200
 PRIOR = 0.1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aesara_nondecomp.data import Batch
-from aesara_nondecomp.rates import class_sums
+from aesara_nondecomp.metrics.class_rates import class_sums
 
 # sqrt(1/2) + sqrt(1/2) is not exactly sqrt(2), so domains are tested with a tolerance.
 DOMAIN_TOLERANCE = 1e-9
@@ -163,8 +163,8 @@ def numpy_training(driver, batches: Iterable[LinearProblem], start: LinearProble
     """Weights after each step of a driver on a linear score, in a loop of one's own; S_0 is the whole of `start`."""
     w = start.w
     for batch in batches:
-        if driver.wants_round():
-            driver.begin_round(class_sums(start.X @ w, start.y))
+        if driver.needs_refresh():
+            driver.refresh(class_sums(start.X @ w, start.y))
         before = w
         w = w + rate * batch_gradient(batch, w, driver.weights(), start.prior)
         driver.observe(class_sums(batch.X @ (before if driver.evaluate == "old" else w), batch.y))

@@ -14,7 +14,7 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(aesara_nondecomp.__path__, "aesara_nondecomp.")
     if not module.name.endswith("__main__")
 )
-NEEDS_JAX = ("aesara_nondecomp.devices", "aesara_nondecomp.ops.jax_dispatch")
+NEEDS_JAX = ("aesara_nondecomp.step.device_rows", "aesara_nondecomp.ops.jax_dispatch")
 
 
 def public_members(module):

@@ -1,6 +1,4 @@
-"""Imports inside the package run one way, and Aesara stays behind two doors."""
-
-from __future__ import annotations
+"""Imports run one way, without circles, and Aesara stays behind two doors."""
 
 import ast
 import subprocess
@@ -10,142 +8,107 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "aesara_nondecomp"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "aesara_nondecomp"
 
-_HOST = {"measures", "metrics", "rates", "schedules", "data", "drivers"}
-_SYMBOLIC = {"_aesara", "ops", "networks", "optimisers"}
-_CORE = _HOST | _SYMBOLIC | {"_march", "compiling", "compiled"}
-_ALL = _CORE | {"_setup", "symbolic", "recipes", "training", "validation", "persistence", "runs", "model"} | {
-    "checkpoints", "parallel", "devices", "reading", "preparing", "arguments", "progress", "supervision", "fitting",
-    "history", "onnx_export", "quantification", "intervals", "multiclass", "tabular", "voting",
-}  # fmt: skip
-
-# What each module, or subpackage as a whole, may import from this package. Itself goes without saying, and so
-# does `_checks`, the wording of input errors.
-ALLOWED: dict[str, set[str]] = {
-    "_setup": set(),
-    "_checks": set(),
-    "_aesara": {"_setup"},
-    "measures": set(),
-    "metrics": {"measures"},
-    "rates": set(),
-    "quantification": set(),
-    "intervals": {"measures", "metrics"},
-    "multiclass": {"measures", "metrics"},
-    "tabular": set(),
-    "protocols": {"quantification"},
-    "schedules": set(),
-    "data": set(),
-    "drivers": {"measures", "metrics", "rates"},
-    "ops": {"_aesara", "rates"},
-    "networks": {"_aesara", "ops"},
-    "optimisers": {"_aesara"},
-    "_march": {"_aesara"},
-    "compiling": {"_aesara", "_march", "ops"},
-    "moves": _SYMBOLIC,
-    "compiled": _SYMBOLIC | {"data", "rates", "compiling", "moves"},
-    "symbolic": {"_aesara", "measures", "compiling"},
-    "recipes": _HOST,
-    "parallel": {"data", "rates", "ops", "compiled"},
-    "devices": {"data"},
-    "reading": {"_aesara", "ops", "compiling", "data"},
-    "training": _HOST | {"recipes", "compiled"},
-    "validation": {"measures", "metrics", "compiled"},
-    "persistence": {"measures"},
-    "model": _CORE | {"training", "validation", "persistence"},
-    "voting": {"measures", "metrics", "data", "model"},
-    "runs": _CORE | {"recipes", "training", "reading"},
-    "checkpoints": _HOST | {"parallel", "training", "validation", "persistence", "runs"},
-    "preparing": {"data", "networks", "parallel", "runs"},
-    "progress": set(),
-    "arguments": {"compiled", "data", "drivers", "networks", "parallel", "recipes"},
-    "supervision": {"checkpoints", "parallel", "progress", "runs", "validation"},
-    "fitting": _CORE
-    | {"recipes", "training", "validation", "model", "runs", "checkpoints", "preparing", "arguments", "supervision"}
-    | {"parallel", "devices"},
-    "history": {"measures", "metrics", "training", "validation", "model"},
-    "onnx_export": {"networks", "model"},
-    "doctor": {"_setup", "_aesara"},
-    "estimators": _ALL,
-    "__init__": _ALL | {"estimators", "doctor"},
-    "cli": _ALL | {"estimators", "doctor"},
-    "__main__": _ALL | {"estimators", "doctor", "cli"},
-}
-
-FILES = sorted(PACKAGE.rglob("*.py"))
+# The reading order: each may import from this package what stands before it.
+LAYERS = (
+    "_checks", "_names", "_aesara", "measures", "metrics", "data", "drivers", "history", "ops", "networks", "step",
+    "parallel", "models", "training", "estimators", "cli", "__main__",
+)  # fmt: skip
+WITHOUT_AESARA = ("measures", "metrics", "data", "drivers", "history")
+# The package's own face names what it loads later, in strings; `configure` is all that it imports.
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
-def module_of(path: Path) -> str:
-    """The part of the package a file belongs to: its own name, or that of its subpackage."""
+def module_name(path):
+    """Dotted name of a source file, from the root of the repository; a package is named by its folder."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def absolute_imports(source: str, package: str) -> list[str]:
-    """Every dotted name that `source`, a module inside `package`, imports, at any depth of the code."""
+def imported_names(source, module, is_package=False, top_level_only=False):
+    """Dotted names that the source of a module imports: whole, and with each name that is taken from one."""
+    tree = ast.parse(source)
     names = []
-    for node in ast.walk(ast.parse(source)):
+    for node in tree.body if top_level_only else ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            parents = package.split(".")
-            base = parents[: len(parents) - node.level + 1] if node.level else []
-            origin = ".".join(base + ([node.module] if node.module else []))
+            parents = module.split(".")[: -node.level + is_package or None] if node.level else []
+            origin = ".".join([*parents, *([node.module] if node.module else [])])
             names += [f"{origin}.{alias.name}" for alias in node.names]
     return names
 
 
-def package_imports(source: str, package: str) -> set[str]:
-    """The parts of this package that `source` imports."""
-    parts = [name.split(".") for name in absolute_imports(source, package)]
-    return {part[1] for part in parts if part[0] == "aesara_nondecomp" and len(part) > 1}
+def names_in(path, top_level_only=False):
+    source = path.read_text(encoding="utf-8")
+    return imported_names(source, module_name(path), path.name == "__init__.py", top_level_only)
 
 
-def calls_aesara_function(source: str) -> bool:
+def layers_imported(names):
+    return {name.split(".")[1] for name in names if name.startswith("aesara_nondecomp.")}
+
+
+def circles(graph):
+    """The modules that import each other, directly or by others; empty where the graph has an order."""
+    graph = {module: set(below) - {module} for module, below in graph.items()}
+    while free := {module for module, below in graph.items() if not below & graph.keys()}:
+        graph = {module: below for module, below in graph.items() if module not in free}
+    return sorted(graph)
+
+
+def import_graph(*folders):
+    """From each module to the modules that it imports while it is imported itself."""
+    paths = {module_name(path): path for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    graph = {}
+    for module, path in paths.items():
+        found = {name if name in paths else name.rpartition(".")[0] for name in names_in(path, top_level_only=True)}
+        graph[module] = {name for name in found if name in paths and name != "aesara_nondecomp"}
+    return graph
+
+
+def calls_aesara_function(source):
     return any(
         isinstance(node, ast.Attribute) and node.attr == "function" and ast.unparse(node.value) == "aesara"
         for node in ast.walk(ast.parse(source))
     )
 
 
-def package_of(path: Path) -> str:
-    return ".".join(("aesara_nondecomp", *path.relative_to(PACKAGE).parts[:-1]))
-
-
-def imports_of(path: Path) -> list[str]:
-    return absolute_imports(path.read_text(encoding="utf-8"), package_of(path))
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_only_what_stands_above_it(path):
-    module = module_of(path)
-    assert module in ALLOWED, f"say in ALLOWED what {module!r} may import"
-    found = package_imports(path.read_text(encoding="utf-8"), package_of(path))
-    assert found - {module, "_checks"} <= ALLOWED[module]
+def test_a_module_imports_only_from_its_own_layer_and_those_before_it(path):
+    layer = layer_of(path)
+    assert layer in LAYERS, f"say in LAYERS where {layer!r} stands"
+    # A name of the package's face may be of any layer, so inside the package each is imported from its home.
+    found = layers_imported(names_in(path)) - {"__version__"}
+    assert found <= set(LAYERS[: LAYERS.index(layer) + 1])
+    if layer in WITHOUT_AESARA:
+        assert "_aesara" not in found
 
 
-def test_the_allowed_imports_have_no_cycle():
-    layers = {module: set(below) for module, below in ALLOWED.items()}
-    while layers:
-        free = {module for module, below in layers.items() if not below & layers.keys()}
-        assert free, f"these import each other: {sorted(layers)}"
-        layers = {module: below for module, below in layers.items() if module not in free}
+@pytest.mark.parametrize("folders", [("aesara_nondecomp",), ("benchmarks", "studies")], ids=" ".join)
+def test_no_modules_import_each_other_in_a_circle(folders):
+    assert circles(import_graph(*folders)) == []
 
 
 def test_aesara_is_imported_in_one_file_only():
-    importers = {path.name for path in FILES for name in imports_of(path) if name.split(".")[0] == "aesara"}
-    assert importers == {"_aesara.py"}
+    importers = {module_name(path) for path in FILES for name in names_in(path) if name.split(".")[0] == "aesara"}
+    assert importers == {"aesara_nondecomp._aesara.imports"}
 
 
-def test_aesara_function_is_called_in_compiling_only():
-    callers = {module_of(path) for path in FILES if calls_aesara_function(path.read_text(encoding="utf-8"))}
-    assert callers == {"compiling"}
+def test_aesara_function_is_called_in_the_backends_only():
+    callers = {module_name(path) for path in FILES if calls_aesara_function(path.read_text(encoding="utf-8"))}
+    assert callers == {"aesara_nondecomp.step.backends"}
 
 
-@pytest.mark.parametrize("module", ["", *sorted(f".{name}" for name in _HOST)])
-def test_host_modules_leave_aesara_unimported(module):
-    name = "aesara_nondecomp" + module
-    code = f"import sys, {name}; sys.exit('aesara' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent).returncode == 0
+@pytest.mark.parametrize("module", ["", ".training.schedules", *(f".{layer}" for layer in WITHOUT_AESARA)])
+def test_measures_metrics_data_and_drivers_leave_aesara_unimported(module):
+    code = f"import sys, aesara_nondecomp{module}; sys.exit('aesara' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_every_public_name_is_there():
@@ -157,18 +120,23 @@ def test_every_public_name_is_there():
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("import aesara_nondecomp.rates", {"rates"}),
-        ("from aesara_nondecomp import rates, metrics as m", {"rates", "metrics"}),
+        ("import aesara_nondecomp.metrics", {"metrics"}),
+        ("from aesara_nondecomp import history, metrics as m", {"history", "metrics"}),
         ("from aesara_nondecomp.data.splits import split", {"data"}),
-        ("from ..rates import ClassSums", {"rates"}),
-        ("from .. import rates", {"rates"}),
+        ("from ..metrics import ClassSums", {"metrics"}),
+        ("from .. import metrics", {"metrics"}),
         ("from . import dame", {"drivers"}),
-        ("def f():\n    from aesara_nondecomp import model", {"model"}),
+        ("def f():\n    from aesara_nondecomp import models", {"models"}),
         ("import numpy", set()),
     ],
 )
 def test_the_reader_of_imports_sees_every_spelling(source, expected):
-    assert package_imports(source, "aesara_nondecomp.drivers") == expected
+    assert layers_imported(imported_names(source, "aesara_nondecomp.drivers.duple")) == expected
+
+
+def test_the_finder_of_circles_finds_one_through_a_third_module():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c", "d"]
+    assert circles({"a": {"b"}, "b": set(), "c": {"a"}}) == []
 
 
 def test_the_reader_of_calls_sees_a_call_inside_a_function():

@@ -17,11 +17,11 @@ from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.tables import TrainingTable, label_like, read_rows, read_signs, read_training_table
 from aesara_nondecomp.data import check_features, check_lengths, encode_labels, stratified_split
-from aesara_nondecomp.fitting import fit
-from aesara_nondecomp.model import Model, load_model
-from aesara_nondecomp.parallel import own_share, world
-from aesara_nondecomp.quantification import Quantifier
-from aesara_nondecomp.tabular import Preparation
+from aesara_nondecomp.data.tabular import TableEncoder
+from aesara_nondecomp.metrics.quantification import Quantifier
+from aesara_nondecomp.models.model import Model, load_model
+from aesara_nondecomp.parallel import comm_world, local_slice
+from aesara_nondecomp.training.fit import fit
 
 
 class _Parts(NamedTuple):
@@ -29,7 +29,7 @@ class _Parts(NamedTuple):
     y: np.ndarray
     held: tuple[Any, np.ndarray] | None
     names: list[str] | None
-    preparation: Preparation | None
+    preparation: TableEncoder | None
 
 
 def train(options: argparse.Namespace) -> int:
@@ -40,8 +40,8 @@ def train(options: argparse.Namespace) -> int:
     table = read_training_table(options)
     positive = _positive(table.labels, options.positive)
     parts = _parts(table, positive, options)
-    comm = world() if options.mpi else None
-    own = own_share(comm, len(parts.y))
+    comm = comm_world() if options.mpi else None
+    own = local_slice(comm, len(parts.y))
     checkpoint = f"{options.out}.checkpoint"
     model = fit(
         parts.X[own],
@@ -79,7 +79,7 @@ def train(options: argparse.Namespace) -> int:
     model.save(options.out)
     if _is_complete(model, options):  # otherwise --resume goes on from it
         Path(checkpoint).unlink(missing_ok=True)
-    table_of_rows = metrics.table_at_threshold(model.decision_function(X), signs, model.threshold)
+    table_of_rows = metrics.confusion_at_threshold(model.decision_function(X), signs, model.threshold)
     _report_training(model, table_of_rows, "held-out" if parts.held else "training", options)
     return 0
 
@@ -109,10 +109,10 @@ def evaluate(options: argparse.Namespace) -> int:
     X, signs = read_rows(options.data, model), read_signs(options.data, options.target, model)
     check_lengths(X, signs)
     scores = model.decision_function(X)
-    table = metrics.table_at_threshold(scores, signs, model.threshold)
+    table = metrics.confusion_at_threshold(scores, signs, model.threshold)
     facts = {
         "model": reports.model_facts(model),
-        **reports.judgement(model, table, options.draws, options.seed),
+        **reports.evaluation(model, table, options.draws, options.seed),
         "prevalence": reports.prevalences(_quantifier(model), scores),
     }
     reports.write_report(options.out, facts)
@@ -120,11 +120,11 @@ def evaluate(options: argparse.Namespace) -> int:
         *reports.model_lines(facts["model"]),
         f"{table.n} rows, {table.TP + table.FN} of them positive ({table.prior:.4f})",
         "",
-        *reports.judgement_lines(facts, facts["model"]),
+        *reports.evaluation_lines(facts, facts["model"]),
         "",
         *reports.prevalence_lines(facts["prevalence"]),
     ]
-    _tell(lines, options)
+    _print(lines, options)
     return 0
 
 
@@ -139,7 +139,7 @@ def quantify(options: argparse.Namespace) -> int:
         "prevalence": reports.prevalences(_quantifier(model), scores),
     }
     reports.write_report(options.out, facts)
-    _tell([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
+    _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
     return 0
 
 
@@ -158,7 +158,7 @@ def _parts(table: TrainingTable, positive: Any, options: argparse.Namespace) -> 
     X = table.X if table.columns is not None else check_features(table.X)
     if table.columns is not None:
         cells = {name: np.array(column, dtype=object) for name, column in table.columns.items()}
-        preparation = Preparation.fit({name: c[train].tolist() for name, c in cells.items()}, options.categorical)
+        preparation = TableEncoder.fit({name: c[train].tolist() for name, c in cells.items()}, options.categorical)
         X, names = preparation.transform(table.columns), list(preparation.feature_names)
     check_lengths(X, signs)
     part = None if held is None else (X[held], table.labels[held])
@@ -169,7 +169,7 @@ def _own_part(held, comm):
     """This process's share of the rows held out, if there are any."""
     if held is None:
         return None
-    own = own_share(comm, len(held[1]))
+    own = local_slice(comm, len(held[1]))
     return held[0][own], held[1][own]
 
 
@@ -180,13 +180,13 @@ def _is_complete(model: Model, options: argparse.Namespace) -> bool:
     return out_of_patience or len(model.history) >= options.steps
 
 
-def _report_training(model: Model, table: metrics.ConfusionTable, rows: str, options: argparse.Namespace) -> None:
+def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, options: argparse.Namespace) -> None:
     facts = {
         "model": reports.model_facts(model),
         "steps": len(model.history),
         "best_step": model.best_step,
         "judged_on": f"{rows} rows",
-        **reports.judgement(model, table, draws=1000, seed=options.seed),
+        **reports.evaluation(model, table, draws=1000, seed=options.seed),
     }
     reports.write_report(options.report, facts)
     value = facts["measures"][str(model.measure)]
@@ -197,7 +197,7 @@ def _report_training(model: Model, table: metrics.ConfusionTable, rows: str, opt
         f"(95 % interval {value['low']:.4f} .. {value['high']:.4f}, one label for all {value['trivial']:.4f})",
         f"saved in {options.out}",
     ]
-    _tell(lines, options)
+    _print(lines, options)
 
 
 def _quantifier(model: Model) -> Quantifier:
@@ -227,6 +227,6 @@ def _output(path: str | None) -> Iterator[IO[str]]:
         yield file
 
 
-def _tell(lines: list[str], options: argparse.Namespace) -> None:
+def _print(lines: list[str], options: argparse.Namespace) -> None:
     if not options.quiet:
         print("\n".join(lines))

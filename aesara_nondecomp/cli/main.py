@@ -11,7 +11,7 @@ from aesara_nondecomp.cli.parser import PROGRAM, build_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """TrainingRun one command.
 
     Parameters
     ----------

@@ -106,10 +106,10 @@ def _add_quantify(commands: Any) -> None:
 def _add_facts(commands: Any) -> None:
     listing = _command(commands, "measures", "list the measures and what trains them", "measures")
     listing.add_argument("--json", action="store_true", help="print the list as JSON")
-    listing.set_defaults(command=_later("list_measures", "facts"))
+    listing.set_defaults(command=_later("list_measures", "info"))
     doctor = _command(commands, "doctor", "report what this machine offers, and what is amiss", "doctor")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
-    doctor.set_defaults(command=_later("doctor", "facts"))
+    doctor.set_defaults(command=_later("doctor", "info"))
 
 
 def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.ArgumentParser:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp.intervals import bootstrap_intervals
-from aesara_nondecomp.metrics import ConfusionTable
-from aesara_nondecomp.model import Model
-from aesara_nondecomp.quantification import METHODS, Quantifier
+from aesara_nondecomp.metrics.bootstrap import bootstrap
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix
+from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
+from aesara_nondecomp.models.model import Model
 
 
 def model_facts(model: Model) -> dict[str, Any]:
@@ -27,13 +27,13 @@ def model_facts(model: Model) -> dict[str, Any]:
     }
 
 
-def judgement(model: Model, table: ConfusionTable, draws: int, seed: int) -> dict[str, Any]:
+def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> dict[str, Any]:
     """A model's confusion table on some rows, with the value and the interval of every measure.
 
     "trivial" is the value of the better of the two answers that give all rows one label.
     """
     chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
-    intervals = bootstrap_intervals(table, chosen.values(), draws=draws, seed=seed)
+    intervals = bootstrap(table, chosen.values(), draws=draws, seed=seed)
     return {
         "rows": table.n,
         "table": table._asdict(),
@@ -66,8 +66,8 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def judgement_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
-    """A judgement as two tables."""
+def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
+    """A evaluation as two tables."""
     cells, labels = facts["table"], (model["negative"], model["positive"])
     confusion = table_lines(
         ("", *(f"predicted {label}" for label in labels)),
@@ -119,11 +119,11 @@ def write_report(path: str | None, facts: Any) -> None:
         Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
 
 
-def _trivial(measure: measures.Measure, table: ConfusionTable) -> float:
+def _trivial(measure: measures.Measure, table: ConfusionMatrix) -> float:
     positives, negatives = table.TP + table.FN, table.TN + table.FP
     if not positives or not negatives:
         return math.nan
-    ends = (ConfusionTable(positives, 0, negatives, 0), ConfusionTable(0, positives, 0, negatives))
+    ends = (ConfusionMatrix(positives, 0, negatives, 0), ConfusionMatrix(0, positives, 0, negatives))
     return max((metrics.score(measure, end) for end in ends), key=lambda value: _merit(measure, value))
 
 

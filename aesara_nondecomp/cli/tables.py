@@ -12,8 +12,8 @@ from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
 from aesara_nondecomp.data.files import as_numbers
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.model import Model
-from aesara_nondecomp.tabular import Columns, Preparation, is_gap
+from aesara_nondecomp.data.tabular import Columns, TableEncoder, is_missing
+from aesara_nondecomp.models.model import Model
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
 
@@ -71,7 +71,7 @@ def read_rows(path: str, model: Model) -> Any:
         wanted = "a .csv table" if preparation else "LIBSVM text or .npz"
         raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
     if preparation:
-        return Preparation.from_dict(preparation).transform(read_csv_columns(path))
+        return TableEncoder.from_dict(preparation).transform(read_csv_columns(path))
     if kind == "npz":
         return read_npz(path, labels=None).X
     n_features = model.functions.network.n_columns
@@ -119,7 +119,7 @@ def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:
         raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(columns)}")
     if target not in columns:
         raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, columns)}")
-    gaps = [row for row, cell in enumerate(columns[target], start=1) if is_gap(cell)]
+    gaps = [row for row, cell in enumerate(columns[target], start=1) if is_missing(cell)]
     if gaps:
         raise ValueError(f"{path} has {len(gaps)} rows without a label, the first is row {gaps[0]}. Drop them.")
     return columns[target]

@@ -21,7 +21,7 @@ from aesara_nondecomp.data.labels import (
 )
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.ppi import read_ppi
-from aesara_nondecomp.data.rows import DistantRows, LazyRows, feature_rows, scale_rows, select_rows
+from aesara_nondecomp.data.rows import BatchSource, LazyRows, feature_rows, scale_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_split
 from aesara_nondecomp.data.text import Vocabulary, is_text
@@ -30,7 +30,7 @@ from aesara_nondecomp.data.tokens import check_tokens
 __all__ = [
     "Batch",
     "Dataset",
-    "DistantRows",
+    "BatchSource",
     "Labels",
     "LazyRows",
     "MiniBatches",

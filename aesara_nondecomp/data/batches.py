@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
-from aesara_nondecomp.data.fetching import Fetch
 from aesara_nondecomp.data.labels import check_lengths
-from aesara_nondecomp.data.rows import DistantRows
+from aesara_nondecomp.data.row_loader import RowLoader
+from aesara_nondecomp.data.rows import BatchSource
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
@@ -61,7 +61,7 @@ class MiniBatches:
 
     Parameters
     ----------
-    X : floating array, LazyRows, CSR matrix or DistantRows, shape (n, d)
+    X : floating array, LazyRows, CSR matrix or BatchSource, shape (n, d)
         Memory maps and `LazyRows` are read block by block; of a CSR matrix only a block is made dense. Or token ids:
         an int32 array (n, T), padded with 0. It must not change while batches are drawn: rows may be read before.
     signs : array, shape (n,), in {-1, +1}. Kept as it is, not copied, if of int8.
@@ -75,7 +75,7 @@ class MiniBatches:
     sample_weight : array, shape (n,), optional
         Non-negative weights, some positive in each class; a row of weight 0 counts as padding.
     dtype : floating dtype, optional. Of the batches' `y`; default that of `X`, and float32 for token ids.
-    fetch : type, optional. `data.fetching.Fetch`, which reads a block of rows when it is needed, or a subclass of it.
+    fetch : type, optional. `RowLoader`, or a subclass of it that reads rows before they are needed.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class MiniBatches:
         sampler: str | float = "natural",
         sample_weight: np.ndarray | None = None,
         dtype: Any = None,
-        fetch: type[Fetch] = Fetch,
+        fetch: type[RowLoader] = RowLoader,
     ) -> None:
         signs, rng = np.asarray(signs), np.random.default_rng(seed)
         _check_data(X, signs)
@@ -123,9 +123,9 @@ class MiniBatches:
         self.positive_share = share if sample_weight is None else _share_of_weight(signs, np.abs(self._y), share)
         self._sampler: Any = _make_sampler(signs, self.batch_size, self._positives, rng)
         if self._tokens and self._positives is None:
-            lengths = X.token_lengths() if isinstance(X, DistantRows) else token_lengths(X)
+            lengths = X.token_lengths() if isinstance(X, BatchSource) else token_lengths(X)
             self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
-        self._distant = isinstance(X, DistantRows)
+        self._distant = isinstance(X, BatchSource)
         self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
         self._fetch = fetch(X, self._batches_per_block * self.batch_size)
         self._closed = False

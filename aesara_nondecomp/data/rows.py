@@ -52,7 +52,7 @@ class LazyRows:
         return LazyRows(self._X, self.dtype, scaling, self._rows)
 
 
-class DistantRows:
+class BatchSource:
     """Base of rows that are no array of this process: on a device, or spread over processes.
 
     `MiniBatches` asks for the rows of one batch at a time, and hands on what it gets as the batch's `X`; what that is
@@ -74,11 +74,11 @@ class DistantRows:
         """The rows at `indices`, shape (b,); zeros, or nothing, at -1."""
         raise NotImplementedError
 
-    def part(self, rows: np.ndarray) -> DistantRows:
+    def part(self, rows: np.ndarray) -> BatchSource:
         """Some of the rows, numbered anew from 0."""
         raise NotImplementedError
 
-    def scaled(self, scaling: Standardiser) -> DistantRows:
+    def scaled(self, scaling: Standardiser) -> BatchSource:
         """The same rows, scaled."""
         raise NotImplementedError
 
@@ -120,14 +120,14 @@ def feature_rows(X: Any, *, columns: int | None = None, dtype: Any = "float32", 
 
 
 def select_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array, CSR matrix, LazyRows or DistantRows."""
-    return X.part(rows) if isinstance(X, (LazyRows, DistantRows)) else X[rows]
+    """Some rows of an array, CSR matrix, LazyRows or BatchSource."""
+    return X.part(rows) if isinstance(X, (LazyRows, BatchSource)) else X[rows]
 
 
 def scale_rows(X: Any, scaling: Standardiser | None) -> Any:
     """`X` scaled: what is lazy stays so; None scales nothing. ValueError: sparse rows are never scaled."""
     if scaling is None:
         return X
-    if isinstance(X, (LazyRows, DistantRows)):
+    if isinstance(X, (LazyRows, BatchSource)):
         return X.scaled(scaling)
     return scaling.transform(X)

@@ -10,7 +10,7 @@ from aesara_nondecomp.drivers.dame import DAME
 from aesara_nondecomp.drivers.denim import DENIM
 from aesara_nondecomp.drivers.duple import DUPLE
 from aesara_nondecomp.drivers.fixed_weights import ClassWeighted, CrossEntropy, FixedWeights
-from aesara_nondecomp.drivers.oracle import Labeling, Oracle
+from aesara_nondecomp.drivers.oracle import Labelling, Oracle
 from aesara_nondecomp.drivers.struct_ann import DirectLoss, RowDriver, StructANN
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "DirectLoss",
     "Driver",
     "FixedWeights",
-    "Labeling",
+    "Labelling",
     "Mix",
     "Oracle",
     "RewardWeights",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums
 
 
 class RewardWeights(NamedTuple):
@@ -43,8 +43,8 @@ class Driver:
     """Base of all drivers: explicit state in plain floats, no Aesara, no arrays.
 
     A loop calls `weights`, takes a gradient step on the weighted objective, and hands the step's class sums to
-    `observe`.  While `wants_round` is true it first hands the class sums of rows evaluated at the current weights
-    to `begin_round`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level.  Those
+    `observe`.  While `needs_refresh` is true it first hands the class sums of rows evaluated at the current weights
+    to `refresh`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level.  Those
     rows should hold both classes (spec 1.4): the rate of a class not seen yet is taken to be 1/2.
 
     Attributes
@@ -52,7 +52,7 @@ class Driver:
     evaluate : {"old", "new"}
         Whether `observe` gets the sums at the weights before the step (the gradient's own forward pass) or after it.
     round_rows : int or None
-        How many rows to evaluate for `begin_round`; None is one mini-batch.
+        How many rows to evaluate for `refresh`; None is one mini-batch.
     """
 
     evaluate: str = "old"
@@ -62,11 +62,11 @@ class Driver:
         """The four numbers of the next step."""
         raise NotImplementedError
 
-    def wants_round(self) -> bool:
-        """Whether `begin_round` must be called before the next step."""
+    def needs_refresh(self) -> bool:
+        """Whether `refresh` must be called before the next step."""
         return False
 
-    def begin_round(self, sums: ClassSums) -> None:
+    def refresh(self, sums: ClassSums) -> None:
         """Take class sums evaluated at the current weights."""
 
     def observe(self, sums: ClassSums) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.fixed_weights import FixedWeights
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums
 
 
 class _Wrapper(Driver):
@@ -20,11 +20,11 @@ class _Wrapper(Driver):
     def weights(self) -> RewardWeights:
         return self.inner.weights()
 
-    def wants_round(self) -> bool:
-        return self.inner.wants_round()
+    def needs_refresh(self) -> bool:
+        return self.inner.needs_refresh()
 
-    def begin_round(self, sums: ClassSums) -> None:
-        self.inner.begin_round(sums)
+    def refresh(self, sums: ClassSums) -> None:
+        self.inner.refresh(sums)
 
     def observe(self, sums: ClassSums) -> None:
         self.inner.observe(sums)
@@ -89,8 +89,8 @@ class WarmStart(_Wrapper):
     def weights(self) -> RewardWeights:
         return self.first.weights() if self.left else self.inner.weights()
 
-    def wants_round(self) -> bool:
-        return not self.left and self.inner.wants_round()
+    def needs_refresh(self) -> bool:
+        return not self.left and self.inner.needs_refresh()
 
     def observe(self, sums: ClassSums) -> None:
         if self.left == 0:
@@ -99,7 +99,7 @@ class WarmStart(_Wrapper):
             self.left -= 1
         elif sums.n_pos > 0 and sums.n_neg > 0:
             self.left = 0
-            self.inner.begin_round(sums)
+            self.inner.refresh(sums)
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "left": self.left}

@@ -6,7 +6,7 @@ from typing import Any
 
 from aesara_nondecomp._checks import positive_int
 from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
-from aesara_nondecomp.rates import ClassSums, RunningRates
+from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 
 
 class DAME(Driver):
@@ -77,10 +77,10 @@ class DAME(Driver):
         pair = self.measure.valuation_weights(*self.rates.rates(), self.v, self.prior, self.eps)
         return RewardWeights.on(self.reward, *pair)
 
-    def wants_round(self) -> bool:
+    def needs_refresh(self) -> bool:
         return self.steps_left == 0
 
-    def begin_round(self, sums: ClassSums) -> None:
+    def refresh(self, sums: ClassSums) -> None:
         self.steps_left = float("inf") if self.inner_steps is None else self.inner_steps
         self.rates.reset()
         self.rates.add(sums)

@@ -8,7 +8,7 @@ from typing import Any
 from aesara_nondecomp._checks import positive_number
 from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
 from aesara_nondecomp.drivers.duple import capped
-from aesara_nondecomp.rates import ClassSums, RunningRates
+from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 
 
 class DENIM(Driver):
@@ -73,10 +73,10 @@ class DENIM(Driver):
         (a1, a2), (b1, b2), (g1, g2) = self.alpha, self.beta, self.gamma
         return RewardWeights.on(self.reward, *capped(g1 * a1 + g2 * b1, g1 * a2 + g2 * b2, self.cap))
 
-    def wants_round(self) -> bool:
+    def needs_refresh(self) -> bool:
         return self.seen == 0
 
-    def begin_round(self, sums: ClassSums) -> None:
+    def refresh(self, sums: ClassSums) -> None:
         self.rates.add(sums)
         self.q, self.seen = self.measure.components(*self.rates.rates(), self.prior, self.eps), 1.0
         self._take_duals()

@@ -8,7 +8,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
-from aesara_nondecomp.rates import ClassSums, RunningRates
+from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 
 
 class DUPLE(Driver):
@@ -84,10 +84,10 @@ class DUPLE(Driver):
     def weights(self) -> RewardWeights:
         return RewardWeights.on(self.reward, *capped(self.alpha, self.beta, self.cap))
 
-    def wants_round(self) -> bool:
+    def needs_refresh(self) -> bool:
         return not self.started
 
-    def begin_round(self, sums: ClassSums) -> None:
+    def refresh(self, sums: ClassSums) -> None:
         self.started = True
         self.rates.add(sums)
         if not self._on_log_odds:

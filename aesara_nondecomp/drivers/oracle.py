@@ -1,6 +1,6 @@
-"""The loss-augmented oracle: which labeling of a batch has the largest  weight * loss + sum of its scores (spec 3.6).
+"""The loss-augmented oracle: which labelling of a batch has the largest  weight * loss + sum of its scores (spec 3.6).
 
-The loss of a measure depends on a labeling through TP and FP alone, and of all labelings with given (TP, FP) the one
+The loss of a measure depends on a labelling through TP and FP alone, and of all labelings with given (TP, FP) the one
 that takes the highest scores of each class has the largest sum.  So the search runs over counts, not labelings:
 
 - over the whole table of (TP, FP) in general, O(b log b + n+ n-), block by block in NumPy;
@@ -34,8 +34,8 @@ KEPT_ENTRIES = 2**22  # 32 MiB of float64: tables of losses kept for the next ba
 BLOCK_ENTRIES = 2**15  # of a table, searched at a time: they stay in cache
 
 
-class Labeling(NamedTuple):
-    """A labeling of a batch that the oracle found."""
+class Labelling(NamedTuple):
+    """A labelling of a batch that the oracle found."""
 
     value: float
     """weight * loss + sum of the scores labelled positive: the largest of all labelings."""
@@ -47,7 +47,7 @@ class Labeling(NamedTuple):
 
 
 class Oracle:
-    """Exact argmax over all 2^b labelings of  weight * loss(labeling) + sum of the scores labelled positive.
+    """Exact argmax over all 2^b labelings of  weight * loss(labelling) + sum of the scores labelled positive.
 
     The loss is perfect minus value, both oriented so that larger is better (spec 2.7): 1 - F1, C - BAKLD, the KLD
     smoothed with 1 / (2b).  It is never negative and 0 for the true labels.
@@ -75,15 +75,15 @@ class Oracle:
         self._kept: dict[tuple[int, int], Any] = {}
         self._kept_entries = 0
 
-    def __call__(self, scores: np.ndarray, positive: np.ndarray, weight: float = 1.0) -> Labeling:
-        """The best labeling of a batch.
+    def __call__(self, scores: np.ndarray, positive: np.ndarray, weight: float = 1.0) -> Labelling:
+        """The best labelling of a batch.
 
         Parameters
         ----------
         scores : float array, shape (b,), finite
         positive : bool array, shape (b,). The true labels.
         weight : float
-            Of the loss; negative weights look for a labeling that is better than the scores' own, not worse.
+            Of the loss; negative weights look for a labelling that is better than the scores' own, not worse.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Oracle:
         value = float(of_pos.sums[tp] + of_neg.sums[fp]) + weight * loss
         chosen = np.zeros(len(scores), dtype=bool)
         chosen[of_pos.rows[:tp]] = chosen[of_neg.rows[:fp]] = True
-        return Labeling(value, loss, tp, fp, chosen)
+        return Labelling(value, loss, tp, fp, chosen)
 
     def loss(self, tp, fp, n_pos: int, n_neg: int) -> Any:
         """Loss of labelings with `tp` true and `fp` false positives (numbers or arrays) among n_pos and n_neg rows."""

@@ -1,4 +1,4 @@
-"""STRUCT-ANN and direct loss minimisation: baselines that ask an oracle for the worst labeling of each batch.
+"""STRUCT-ANN and direct loss minimisation: baselines that ask an oracle for the worst labelling of each batch.
 
 Unlike the other drivers these do not weight class means but single rows: `RowDriver`.
 """
@@ -119,7 +119,7 @@ class StructANN(RowDriver):
 class DirectLoss(RowDriver):
     """Direct loss minimisation by the loss-augmented oracle (Song, Schwing, Zemel and Urtasun 2016; spec 3.6).
 
-    With t_w the labeling of the scores' signs and t the maximiser of  sum_i t_i f(x_i) + (or -) epsilon loss(t, y),
+    With t_w the labelling of the scores' signs and t the maximiser of  sum_i t_i f(x_i) + (or -) epsilon loss(t, y),
     descends  (1 / epsilon) sum_i (t_i - t_w,i) f(x_i),  or its negative for the minus: a finite difference whose
     limit, epsilon to 0, is the gradient of the expected loss.
 
@@ -129,8 +129,8 @@ class DirectLoss(RowDriver):
     epsilon : float > 0
         Weight of the loss in the oracle. Too small, and t is t_w for every batch: no gradient.
     direction : {"away", "towards"}
-        "away" (plus) moves away from a labeling that is worse than the scores' own, "towards" (minus) to a better one.
-        Where the scores' own labeling already has the largest loss, as all negatives have by F1, nothing is worse
+        "away" (plus) moves away from a labelling that is worse than the scores' own, "towards" (minus) to a better one.
+        Where the scores' own labelling already has the largest loss, as all negatives have by F1, nothing is worse
         and "away" has no gradient: start from trained weights.
 
     Raises

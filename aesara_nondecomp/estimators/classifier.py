@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import metrics, optimisers
+from aesara_nondecomp import metrics
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.data import Vocabulary, encode_as, encode_labels, stratified_split
-from aesara_nondecomp.estimators import compatibility as compat
-from aesara_nondecomp.estimators.checking import check_labels, check_rows
+from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
-from aesara_nondecomp.estimators.partial import Progress, advance
-from aesara_nondecomp.estimators.sharing import NetworkChoice, Shape, shared_functions
+from aesara_nondecomp.estimators.function_cache import NetworkChoice, NetworkSpec, shared_functions
+from aesara_nondecomp.estimators.input_checks import check_labels, check_rows
+from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
 from aesara_nondecomp.estimators.texts import as_ids, takes_text, vocabulary_for
-from aesara_nondecomp.fitting import fit
-from aesara_nondecomp.parallel import agreed, gathered, own_numbers
-from aesara_nondecomp.quantification import Quantifier
-from aesara_nondecomp.training import Step
+from aesara_nondecomp.history import Step
+from aesara_nondecomp.metrics.quantification import Quantifier
+from aesara_nondecomp.ops import optimisers
+from aesara_nondecomp.parallel import all_succeed, allgather, local_indices
+from aesara_nondecomp.training.fit import fit
 
 
 class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):
@@ -40,7 +41,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     hidden : sequence of int; activation : str; dropout : float in [0, 1)
         Of the "mlp", see `networks.mlp`; refused beside any other network.
     steps, batch_size : int >= 1. Gradient steps, and rows in each (all rows where there are fewer).
-    optimiser, schedule, learning_rate, averaging, l2, sampler, standardise, prior : see `fitting.fit`.
+    optimizer, schedule, learning_rate, averaging, l2, sampler, standardize, prior : see `fitting.fit`.
     validation : float in (0, 1), optional
         Share of the rows held out: the weights of the best count value on them are kept, and calibration, threshold
         and error rates are measured on them. `fit` takes rows of your own instead. Without either, the last weights
@@ -91,8 +92,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     True
     """
 
-    _progress: Progress | None
-    _trained: Shape
+    _progress: PartialFitState | None
+    _trained: NetworkSpec
 
     def __init__(
         self,
@@ -106,13 +107,13 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         dropout: float = 0.0,
         steps: int = 2000,
         batch_size: int = 512,
-        optimiser: Any = "adam",
+        optimizer: Any = "adam",
         learning_rate: float | None = None,
         schedule: Any = "constant",
         averaging: float | None = None,
         l2: float = 0.0,
         sampler: Any = "natural",
-        standardise: bool = True,
+        standardize: bool = True,
         prior: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -137,13 +138,13 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         self.dropout = dropout
         self.steps = steps
         self.batch_size = batch_size
-        self.optimiser = optimiser
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.averaging = averaging
         self.l2 = l2
         self.sampler = sampler
-        self.standardise = standardise
+        self.standardize = standardize
         self.prior = prior
         self.validation = validation
         self.patience = patience
@@ -202,7 +203,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 averaging=self.averaging,
                 l2=self.l2,
                 sampler=self.sampler,
-                standardise=self.standardise,
+                standardize=self.standardize,
                 prior=self.prior,
                 positive=self.pos_label,
                 seed=seed,
@@ -250,7 +251,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         X, y, weight, classes = self._checked(X, y, sample_weight, first, classes if first else self.classes_)
         labels = encode_labels(y, self.pos_label)
         before = None if first else self.model_
-        progress = getattr(self, "_progress", None) or Progress.start(before, self.random_state)
+        progress = getattr(self, "_progress", None) or PartialFitState.start(before, self.random_state)
         vocabulary = vocabulary_for(X, weight, before) if takes_text(self) else None
         X = as_ids(X, vocabulary)
         shape = self._shape(vocabulary)
@@ -270,7 +271,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 averaging=self.averaging,
                 l2=self.l2,
                 sampler=self.sampler,
-                standardise=self.standardise,
+                standardize=self.standardize,
                 prior=self.prior,
                 feature_names=self._names(),
             )
@@ -307,8 +308,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _checked(self, X, y, sample_weight, reset=True, known=None):
         """Features, labels, weights (None if there are none), and the classes: those of the labels, or `known` ones."""
-        X, y, weight = agreed(self.comm, lambda: self._own_rows(X, y, sample_weight, reset))
-        return X, y, weight, check_labels(gathered(self.comm, y), known)
+        X, y, weight = all_succeed(self.comm, lambda: self._own_rows(X, y, sample_weight, reset))
+        return X, y, weight, check_labels(allgather(self.comm, y), known)
 
     def _own_rows(self, X, y, sample_weight, reset):
         require(self.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", self.dtype)
@@ -329,9 +330,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             X_held, y_held = validation
             return weight, (check_rows(self, X_held, self.dtype), compat.column_or_1d(y_held))
         if self.validation is not None:
-            signs = encode_labels(gathered(self.comm, y), self.pos_label).signs
+            signs = encode_labels(allgather(self.comm, y), self.pos_label).signs
             _, held = stratified_split(signs, self.validation, seed)
-            held = own_numbers(self.comm, held, len(y))
+            held = local_indices(self.comm, held, len(y))
             weight = np.ones(len(y)) if weight is None else weight.copy()
             weight[held] = 0
             return weight, (X[held], y[held])
@@ -342,18 +343,18 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             )
         return weight, None
 
-    def _shape(self, vocabulary: Vocabulary | None) -> Shape:
+    def _shape(self, vocabulary: Vocabulary | None) -> NetworkSpec:
         require(
             isinstance(self.hidden, Sequence) and not isinstance(self.hidden, str),
             "hidden must be a sequence of widths, such as (64, 64)",
             self.hidden,
         )
-        return Shape(
+        return NetworkSpec(
             self.network, self.n_features_in_ if vocabulary is None else len(vocabulary), tuple(self.hidden),
-            self.activation, self.dropout, self.dtype, optimisers.get(self.optimiser), self.backend,
+            self.activation, self.dropout, self.dtype, optimisers.get(self.optimizer), self.backend,
         )  # fmt: skip
 
-    def _keep(self, classes: np.ndarray, shape: Shape, vocabulary: Vocabulary | None) -> None:
+    def _keep(self, classes: np.ndarray, shape: NetworkSpec, vocabulary: Vocabulary | None) -> None:
         """Note what `model_`, trained on token ids where there is a vocabulary, does not know itself."""
         self.classes_, self._trained = classes, shape
         if vocabulary is not None:
@@ -361,7 +362,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _measure_rates(self, X, y, weight) -> None:
         scores, signs = self._scored(X, y)
-        weight = None if weight is None else gathered(self.comm, weight)
+        weight = None if weight is None else allgather(self.comm, weight)
         self.quantifier_ = Quantifier.fit(scores, signs, self.threshold_, weight)
 
     def _scored(self, X, y) -> tuple[np.ndarray, np.ndarray]:
@@ -369,11 +370,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         scores, signs = np.zeros(0), np.zeros(0, "int8")
         if len(y):  # a process may have none of the rows held out
             scores, signs = self.model_.decision_function(X), encode_as(y, self.model_.classes)
-        return gathered(self.comm, scores), gathered(self.comm, signs)
+        return allgather(self.comm, scores), allgather(self.comm, signs)
 
     def _count(self, y, weight) -> int:
         """Training rows of all processes."""
-        return np.count_nonzero(gathered(self.comm, np.ones(len(y)) if weight is None else weight))
+        return np.count_nonzero(allgather(self.comm, np.ones(len(y)) if weight is None else weight))
 
     def _batch_size(self, rows: int) -> int:
         return min(positive_int("batch_size", self.batch_size), max(int(rows), 1))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp.data import check_lengths, encode_as
-from aesara_nondecomp.estimators import compatibility as compat
-from aesara_nondecomp.estimators.checking import check_rows
-from aesara_nondecomp.model import Model
-from aesara_nondecomp.quantification import Quantifier
-from aesara_nondecomp.training import Step
+from aesara_nondecomp.estimators import sklearn_compat as compat
+from aesara_nondecomp.estimators.input_checks import check_rows
+from aesara_nondecomp.history import Step
+from aesara_nondecomp.metrics.quantification import Quantifier
+from aesara_nondecomp.models.model import Model
 
 
 class FittedMixin:

@@ -6,7 +6,7 @@ from typing import Any
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import encode_as, encode_labels
-from aesara_nondecomp.estimators.compatibility import make_scorer
+from aesara_nondecomp.estimators.sklearn_compat import make_scorer
 
 
 def measure_scorer(measure: Any, pos_label: Any = None) -> Any:
@@ -38,5 +38,5 @@ def measure_scorer(measure: Any, pos_label: Any = None) -> Any:
 def oriented_value(y_true: Any, y_predicted: Any, measure: measures.Measure, pos_label: Any = None) -> float:
     """Value of `measure` by counts, larger is better; `measure_scorer` documents the arguments."""
     labels = encode_labels(y_true, pos_label)
-    table = metrics.confusion_table(labels.signs, encode_as(y_predicted, labels.classes))
+    table = metrics.confusion_matrix(labels.signs, encode_as(y_predicted, labels.classes))
     return float(measure.oriented(metrics.score(measure, table)))

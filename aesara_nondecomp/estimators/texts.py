@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.data import Vocabulary
-from aesara_nondecomp.model import Model
+from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
 
 
 def takes_text(estimator: Any) -> bool:

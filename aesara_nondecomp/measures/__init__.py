@@ -8,9 +8,9 @@ Reading order: `base` (the families), `classification`, `quantification`, `hybri
 0.75
 """
 
-from .base import Concave, Measure, NestedConcave, PseudoConcave, Pseudolinear
-from .catalogue import defaults, get, names
-from .classification import (
+from aesara_nondecomp.measures.base import Concave, Measure, NestedConcave, PseudoConcave, Pseudolinear
+from aesara_nondecomp.measures.catalogue import defaults, get, names
+from aesara_nondecomp.measures.classification import (
     F1,
     GTPPR,
     Accuracy,
@@ -24,9 +24,9 @@ from .classification import (
     QMean,
     WeightedAccuracy,
 )
-from .hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
-from .quantification import AE, KLD, NAS, NKLD, NSS, RAE
-from .user import check_concave, concave, pseudolinear
+from aesara_nondecomp.measures.hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
+from aesara_nondecomp.measures.quantification import AE, KLD, NAS, NKLD, NSS, RAE
+from aesara_nondecomp.measures.user import check_concave, concave, pseudolinear
 
 __all__ = [
     "AE",

@@ -9,8 +9,8 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from .base import Measure
-from .classification import (
+from aesara_nondecomp.measures.base import Measure
+from aesara_nondecomp.measures.classification import (
     F1,
     GTPPR,
     Accuracy,
@@ -24,8 +24,8 @@ from .classification import (
     QMean,
     WeightedAccuracy,
 )
-from .hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
-from .quantification import AE, KLD, NAS, NKLD, NSS, RAE
+from aesara_nondecomp.measures.hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
+from aesara_nondecomp.measures.quantification import AE, KLD, NAS, NKLD, NSS, RAE
 
 FACTORIES: Mapping[str, Any] = MappingProxyType(
     {

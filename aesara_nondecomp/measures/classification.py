@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import LARGEST_BETA, Concave, Measure, Pair, Pseudolinear, Triple, set_number
+from aesara_nondecomp.measures.base import LARGEST_BETA, Concave, Measure, Pair, Pseudolinear, Triple, set_number
 
 # G-mean's gradient is unbounded near the axes; rates are raised to this floor before its formula is applied.
 RATE_FLOOR = 1e-6

@@ -15,9 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from .base import LARGEST_BETA, NestedConcave, Pair, PseudoConcave, plain, set_number
-from .classification import BalancedAccuracy
-from .quantification import KLD, NAS, NSS, divergence, divergence_of_counts, negated_divergence_gradient
+from aesara_nondecomp.measures.base import LARGEST_BETA, NestedConcave, Pair, PseudoConcave, plain, set_number
+from aesara_nondecomp.measures.classification import BalancedAccuracy
+from aesara_nondecomp.measures.quantification import (
+    KLD,
+    NAS,
+    NSS,
+    divergence,
+    divergence_of_counts,
+    negated_divergence_gradient,
+)
 
 BALANCED_ACCURACY = BalancedAccuracy()
 DIVERGENCE = KLD()

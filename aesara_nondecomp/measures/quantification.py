@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Concave, Measure, NestedConcave, Pair
+from aesara_nondecomp.measures.base import Concave, Measure, NestedConcave, Pair
 
 # The formulas, shared with the measures that combine quantification and classification.
 

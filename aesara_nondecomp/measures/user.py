@@ -12,7 +12,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from .base import Concave, Pair, Pseudolinear, Triple
+from aesara_nondecomp.measures.base import Concave, Pair, Pseudolinear, Triple
 
 Coefficients = Union[Sequence[float], Callable[[float], Sequence[float]]]
 

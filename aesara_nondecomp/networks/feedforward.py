@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import choose, positive_int, require
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp._aesara import aesara
+from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.ops import Lookup
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.networks.feedforward import _dropped, _weights
 from aesara_nondecomp.networks.network import Network

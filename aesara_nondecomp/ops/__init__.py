@@ -12,7 +12,7 @@ several passes over each matrix.  These Ops need one module each and one pass:
 - `lstm`: a masked recurrent layer without a scan, and the way back;
 - `attention_pool`: masked softmax and weighted mean of a sequence's states.
 
-`read_ahead` is another thing: no part of a step, but what copies the rows of the next ones meanwhile.
+`prefetch_rows` is another thing: no part of a step, but what copies the rows of the next ones meanwhile.
 """
 
 from aesara_nondecomp.ops.attention import attention_pool
@@ -20,7 +20,7 @@ from aesara_nondecomp.ops.dense import ACTIVATIONS, dense
 from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
-from aesara_nondecomp.ops.read_ahead import read_ahead
+from aesara_nondecomp.ops.prefetch import prefetch_rows
 from aesara_nondecomp.ops.rewards import reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import standardise
@@ -28,5 +28,5 @@ from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
     "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "lookup", "lstm",
-    "read_ahead", "reward_sums", "standardise",
+    "prefetch_rows", "reward_sums", "standardise",
 ]  # fmt: skip

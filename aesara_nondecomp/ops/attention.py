@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, at
 from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 

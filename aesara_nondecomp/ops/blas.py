@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aesara_nondecomp._aesara import aesara, blas_header_text
+from aesara_nondecomp._aesara.imports import aesara, blas_header_text
 from aesara_nondecomp.ops.fused import FusedOp
 from aesara_nondecomp.ops.threads import ROW_THREADS
 

@@ -6,7 +6,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, ParamsType, at, int32
+from aesara_nondecomp._aesara.imports import Apply, ParamsType, at, int32
 from aesara_nondecomp._checks import choose
 from aesara_nondecomp.ops.blas import BlasOp, gemm_name
 from aesara_nondecomp.ops.dense_c import support

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, at
 from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, aesara, at
+from aesara_nondecomp._aesara.imports import Apply, aesara, at
 from aesara_nondecomp.ops.dense import CheckedDense, Dense
 from aesara_nondecomp.ops.fused import ALL_FINITE, FusedOp, c_number
 

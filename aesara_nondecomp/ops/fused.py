@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aesara_nondecomp._aesara import COp
+from aesara_nondecomp._aesara.imports import COp
 
 # Aesara's headers know no such helper: a contiguous reference that is dropped however the block is left.
 _ARRAYS = """

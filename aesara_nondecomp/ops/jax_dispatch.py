@@ -268,7 +268,7 @@ _einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
 
 def untranslatable(outputs: Sequence[Any], table) -> list[str]:
     """Names of the Ops in a graph that have no entry in Aesara's table, each with the parameters it works on."""
-    from aesara_nondecomp._aesara import aesara
+    from aesara_nondecomp._aesara.imports import aesara
 
     default = table.dispatch(object)
     nodes = aesara.graph.basic.io_toposort(aesara.graph.basic.graph_inputs(outputs), outputs)

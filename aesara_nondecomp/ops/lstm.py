@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, DisconnectedType, ParamsType, at, int32
+from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, ParamsType, at, int32
 from aesara_nondecomp.ops.blas import BlasOp, gemm_name
 from aesara_nondecomp.ops.fused import c_number
 from aesara_nondecomp.ops.lstm_c import SUPPORT

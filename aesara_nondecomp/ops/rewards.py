@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, DisconnectedType, at
+from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, at
+from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums, reward_slopes
 from aesara_nondecomp.ops.elementary import ELEMENTARY
 from aesara_nondecomp.ops.fused import FusedOp, c_number
-from aesara_nondecomp.rates import ClassSums, class_sums, reward_slopes
 
 N_SUMS = len(ClassSums._fields)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, at
+from aesara_nondecomp._aesara.imports import Apply, at
 from aesara_nondecomp.ops.embedding import summed_rows
 from aesara_nondecomp.ops.fused import FusedOp, c_number
 from aesara_nondecomp.ops.update import SQUARES, Rule

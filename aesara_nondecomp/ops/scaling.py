@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, at
+from aesara_nondecomp._aesara.imports import Apply, at
 from aesara_nondecomp.ops.blas import BlasOp
 from aesara_nondecomp.ops.fused import ALL_FINITE, c_number
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from aesara_nondecomp._aesara import Apply, ParamsType, at, int32
+from aesara_nondecomp._aesara.imports import Apply, ParamsType, at, int32
 from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 

@@ -8,19 +8,19 @@ without being sent.  A process whose part of a batch is empty, or lacks a class,
 The communicator is mpi4py's (extra ``mpi``); nothing here imports it.
 """
 
-from aesara_nondecomp.parallel.functions import SharedFunctions
-from aesara_nondecomp.parallel.rows import Part, SharedRows, share
-from aesara_nondecomp.parallel.together import (
-    agreed,
-    ending_together,
-    gathered,
+from aesara_nondecomp.parallel.collectives import (
+    abort_on_error,
+    all_succeed,
+    allgather,
+    comm_world,
+    local_indices,
+    local_slice,
     on_root,
-    own_numbers,
-    own_share,
-    world,
 )
+from aesara_nondecomp.parallel.functions import DistributedFunctions
+from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, share
 
 __all__ = [
-    "Part", "SharedFunctions", "SharedRows", "agreed", "ending_together", "gathered", "on_root", "own_numbers",
-    "own_share", "share", "world",
+    "DistributedFunctions", "DistributedRows", "LocalBatch", "abort_on_error", "all_succeed", "allgather", "comm_world",
+    "local_indices", "local_slice", "on_root", "share",
 ]  # fmt: skip

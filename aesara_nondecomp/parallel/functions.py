@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp.compiled import TrainFunctions
+from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops.embedding import summed_rows
-from aesara_nondecomp.parallel.rows import Part, SharedRows
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch
+from aesara_nondecomp.step.train_functions import TrainFunctions
 
 N_SUMS = len(ClassSums._fields)
 
 
-class SharedFunctions:
-    """Stands in for `TrainFunctions` in a training loop, with a `Part` or `SharedRows` where that takes rows.
+class DistributedFunctions:
+    """Stands in for `TrainFunctions` in a training loop; takes a `LocalBatch` or `DistributedRows` in place of rows.
 
     Labels and scores are those of the whole batch, alike in all processes.  What does not touch rows is that of the
     functions beneath.
@@ -45,7 +45,7 @@ class SharedFunctions:
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
-    def ascend(self, X: Part, y: np.ndarray) -> tuple[ClassSums, float]:
+    def ascend(self, X: LocalBatch, y: np.ndarray) -> tuple[ClassSums, float]:
         """As `TrainFunctions.ascend`, on a batch that lies in all processes."""
         own = y[X.positions]
         weight = float(np.abs(own).sum())
@@ -55,7 +55,7 @@ class SharedFunctions:
         total = ClassSums(*self._total[:N_SUMS].tolist())
         return total, self._apply(1 / ((total.n_pos + total.n_neg) or 1.0))
 
-    def ascend_rows(self, X: Part, coefficients: np.ndarray) -> float:
+    def ascend_rows(self, X: LocalBatch, coefficients: np.ndarray) -> float:
         """As `TrainFunctions.ascend_rows`, on a batch that lies in all processes."""
         gradients = self.functions.row_gradients(X.X, coefficients[X.positions]) if len(X.positions) else None
         self._add_up(None, gradients, X, 1.0)
@@ -71,7 +71,9 @@ class SharedFunctions:
         if evaluation:
             self.functions._class_sums  # noqa: B018
 
-    def _add_up(self, sums: ClassSums | None, gradients: Sequence[np.ndarray] | None, X: Part, factor: float) -> None:
+    def _add_up(
+        self, sums: ClassSums | None, gradients: Sequence[np.ndarray] | None, X: LocalBatch, factor: float
+    ) -> None:
         """Fill the buffer with this process's share, and add up those of all."""
         self._own[:] = 0
         if sums is not None:
@@ -99,7 +101,7 @@ class SharedFunctions:
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
-    def class_sums(self, X: Part | SharedRows, y: np.ndarray) -> ClassSums:
+    def class_sums(self, X: LocalBatch | DistributedRows, y: np.ndarray) -> ClassSums:
         """Class sums of the rows of all processes."""
         rows, positions, _ = _own_rows(X)
         own = np.zeros(N_SUMS)
@@ -115,14 +117,14 @@ class SharedFunctions:
             own[positions] = self.functions.scores(rows)
         return self._sum(own)
 
-    def features(self, X: SharedRows) -> SharedRows:
+    def features(self, X: DistributedRows) -> DistributedRows:
         """Output of the lower part of the network, spread as the rows are."""
         return X.with_own(self.functions.features(X.own))
 
     @cached_property
-    def head(self) -> SharedFunctions:
+    def head(self) -> DistributedFunctions:
         """The same for the head alone."""
-        return SharedFunctions(self.functions.head, self.comm)
+        return DistributedFunctions(self.functions.head, self.comm)
 
     def _sum(self, own: np.ndarray) -> np.ndarray:
         total = np.empty_like(own)
@@ -147,8 +149,8 @@ class SharedFunctions:
             shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
 
 
-def _own_rows(X: Part | SharedRows) -> tuple[Any, np.ndarray, int]:
-    return (X.X, X.positions, X.n) if isinstance(X, Part) else (X.own, X.numbers, len(X))
+def _own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, np.ndarray, int]:
+    return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.numbers, len(X))
 
 
 def _spread_rows(view: np.ndarray, ids: np.ndarray, gradient: np.ndarray, factor: float) -> None:

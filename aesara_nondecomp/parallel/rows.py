@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp.data import (
-    DistantRows,
+    BatchSource,
     LazyRows,
     Standardiser,
     check_lengths,
@@ -18,10 +18,10 @@ from aesara_nondecomp.data import (
 )
 from aesara_nondecomp.data.labels import row_slices
 from aesara_nondecomp.data.tokens import used_width
-from aesara_nondecomp.parallel.together import agreed
+from aesara_nondecomp.parallel.collectives import all_succeed
 
 
-class Part(NamedTuple):
+class LocalBatch(NamedTuple):
     """This process's rows of a batch that lies in all of them."""
 
     X: Any
@@ -37,8 +37,8 @@ class Part(NamedTuple):
         return self.X.dtype
 
 
-class SharedRows(DistantRows):
-    """Features (n, d), of which each process holds some rows; a batch of them is a `Part` in each.
+class DistributedRows(BatchSource):
+    """Features (n, d), of which each process holds some rows; a batch of them is a `LocalBatch` in each.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SharedRows(DistantRows):
         self._digest: str | None = None
         self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
 
-    def batch(self, indices: np.ndarray) -> Part:
+    def batch(self, indices: np.ndarray) -> LocalBatch:
         """This process's rows of those at `indices`, valid until the next call; -1 is nobody's."""
         place = np.where(indices >= 0, self._place[indices], -1)
         mine = np.flatnonzero(place >= 0)
@@ -65,7 +65,7 @@ class SharedRows(DistantRows):
             rows = rows.toarray()
         elif self.dtype.kind == "i":
             rows = rows[:, : used_width(rows)]
-        return Part(rows, mine, len(indices))
+        return LocalBatch(rows, mine, len(indices))
 
     def _taken(self, place: np.ndarray) -> Any:
         if type(self.own) is not np.ndarray:
@@ -82,17 +82,19 @@ class SharedRows(DistantRows):
         self.comm.Allreduce(lengths, total)
         return total
 
-    def part(self, rows: np.ndarray) -> SharedRows:
+    def part(self, rows: np.ndarray) -> DistributedRows:
         """Some of the rows, numbered anew in the order of `rows`."""
         place = self._place[rows]
         mine = np.flatnonzero(place >= 0)
         return self.with_own(select_rows(self.own, place[mine]), mine, len(rows))
 
-    def with_own(self, own: Any, numbers: np.ndarray | None = None, n: int | None = None) -> SharedRows:
+    def with_own(self, own: Any, numbers: np.ndarray | None = None, n: int | None = None) -> DistributedRows:
         """Other rows in place of this process's, by default with the same numbers."""
-        return SharedRows(self.comm, own, self.numbers if numbers is None else numbers, len(self) if n is None else n)
+        return DistributedRows(
+            self.comm, own, self.numbers if numbers is None else numbers, len(self) if n is None else n
+        )
 
-    def checked(self, check: Callable[[Any], Any]) -> SharedRows:
+    def checked(self, check: Callable[[Any], Any]) -> DistributedRows:
         """The rows that `check` makes of each process's own; token ids are padded to one width.
 
         Raises
@@ -100,7 +102,7 @@ class SharedRows(DistantRows):
         ValueError
             In all processes, if `check` raises one in any, or their numbers of columns differ.
         """
-        own = agreed(self.comm, lambda: check(self.own) if len(self.numbers) else None)
+        own = all_succeed(self.comm, lambda: check(self.own) if len(self.numbers) else None)
         kinds = self.comm.allgather(None if own is None else (own.shape[1], own.dtype))
         widths, dtypes = zip(*(kind for kind in kinds if kind is not None))
         if own is None:  # no rows are in order, as long as other processes have some
@@ -111,7 +113,7 @@ class SharedRows(DistantRows):
             raise ValueError(f"all processes need rows of the same columns, got {list(widths)} columns")
         return self.with_own(own)
 
-    def scaled(self, scaling: Standardiser) -> SharedRows:
+    def scaled(self, scaling: Standardiser) -> DistributedRows:
         """The same rows, scaled."""
         digest = f"{self.digest()} scaled"
         rows = self.with_own(scale_rows(self.own, scaling) if len(self.numbers) else self.own)
@@ -165,7 +167,7 @@ def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
 
     Returns
     -------
-    rows : SharedRows
+    rows : DistributedRows
     *vectors : arrays of all processes' entries, or None.
 
     Raises
@@ -173,10 +175,10 @@ def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
     ValueError
         In all processes, if in any the rows are no matrix or lengths differ, or only some give weights.
     """
-    own = agreed(comm, lambda: _checked(X, vectors))
+    own = all_succeed(comm, lambda: _checked(X, vectors))
     lengths = comm.allgather(own.shape[0])
     before = sum(lengths[: comm.rank])
-    rows = SharedRows(comm, own, np.arange(before, before + own.shape[0]), sum(lengths))
+    rows = DistributedRows(comm, own, np.arange(before, before + own.shape[0]), sum(lengths))
     return (rows, *(_gathered(comm, vector) for vector in vectors))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import aesara_nondecomp as an
-from aesara_nondecomp._aesara import at
+from aesara_nondecomp._aesara.imports import at
+from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops import reward_sums
-from aesara_nondecomp.rates import ClassSums
 from benchmarks.improvements.variants import Variant
 
 

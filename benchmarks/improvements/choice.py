@@ -64,7 +64,7 @@ CUTS: dict[str, Callable[[Cell, str, str, np.ndarray], float]] = {
 
 def value(measure: str, scores: np.ndarray, signs: np.ndarray) -> float:
     """Count value of the labels "score > 0"."""
-    return metrics.score(measure, metrics.table_at_threshold(scores, signs))
+    return metrics.score(measure, metrics.confusion_at_threshold(scores, signs))
 
 
 def tree_values(cell: Cell, measures: Sequence[str]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aesara_nondecomp import TrainFunctions
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.drivers import Driver, RewardWeights
-from aesara_nondecomp.rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums
 
 
 class HeldOutDuals(Driver):
@@ -29,11 +29,11 @@ class HeldOutDuals(Driver):
     def weights(self) -> RewardWeights:
         return self.inner.weights()
 
-    def wants_round(self) -> bool:
-        return self.inner.wants_round()
+    def needs_refresh(self) -> bool:
+        return self.inner.needs_refresh()
 
-    def begin_round(self, sums: ClassSums) -> None:
-        self.inner.begin_round(self._held_out_sums())
+    def refresh(self, sums: ClassSums) -> None:
+        self.inner.refresh(self._held_out_sums())
 
     def observe(self, sums: ClassSums) -> None:
         self.steps += 1

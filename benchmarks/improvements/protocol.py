@@ -15,7 +15,7 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import data
 from aesara_nondecomp.data import MiniBatches
-from aesara_nondecomp.recipes import Problem, Recipe
+from aesara_nondecomp.training.recipes import Problem, Recipe
 from benchmarks.experiment import BATCH_SIZE, prepare
 from benchmarks.improvements.ascents import functions_for
 from benchmarks.improvements.held_out import HeldOutDuals
@@ -155,7 +155,7 @@ def _readings(
             sampler=stage.sampler,
             schedule=variant.schedule,
             l2=variant.l2,
-            standardise=False,
+            standardize=False,
             seed=[cell.seed, number],
             on_step=read,
         ).parameters

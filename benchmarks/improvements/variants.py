@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aesara_nondecomp.drivers import ClassWeighted, CrossEntropy
-from aesara_nondecomp.recipes import Phase, Problem, Recipe, recipe_for
+from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
 
 MEASURES = ("min", "qmean", "f1")
 RATES = (0.003, 0.01, 0.03)

@@ -22,7 +22,7 @@ FAR, ORDERS = 2.0, 100.0
 class Study(NamedTuple):
     """What the study measured, for labels counted."""
 
-    own_share: str
+    local_slice: str
     """Name of the test sets at the share of the data."""
     summary: list[dict]
     runs: list[dict]
@@ -71,7 +71,7 @@ def verdicts(study: Study) -> list[str]:
     def reached(network: str, sets: str, goal: float, statistic: str) -> str:
         return _verdict(study.kld(network, DENIM, sets, statistic) <= goal)
 
-    own, prior = study.own_share, study.kld("none", "training prior", study.own_share)
+    own, prior = study.local_slice, study.kld("none", "training prior", study.local_slice)
     unable = study.kld("attention", CROSS_ENTROPY, own) > prior
     return [
         reached("lstm", own, 0.007, "kld_50"),
@@ -108,7 +108,7 @@ def _sooner(study: Study) -> Claim:
 
 
 def _two_orders(study: Study) -> Claim:
-    lstm, attention = (study.kld(network, DENIM, study.own_share, "kld_50") for network in NETWORKS)
+    lstm, attention = (study.kld(network, DENIM, study.local_slice, "kld_50") for network in NETWORKS)
     measured = f"Median KLD of the LSTM {lstm:.5f}, of attention {attention:.5f}"
     paper = "DENIM: KLD with attention two orders of magnitude below the LSTM's"
     return _claim(paper, measured, _verdict(lstm >= ORDERS * attention))

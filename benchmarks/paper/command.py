@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from aesara_nondecomp._aesara import aesara
+from aesara_nondecomp._aesara.imports import aesara
 from benchmarks import twitter
 from benchmarks.paper import grid as grids
 from benchmarks.paper.datasets import NAMES

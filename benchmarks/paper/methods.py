@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import aesara_nondecomp as an
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DirectLoss, StructANN
-from aesara_nondecomp.recipes import Phase, Problem, Recipe, recipe_for
+from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
 from benchmarks.paper import released
 
 MEASURES = ("min", "qmean", "f1", "kld")

@@ -23,11 +23,11 @@ from scipy.special import expit
 
 import aesara_nondecomp as an
 from aesara_nondecomp import measures
-from aesara_nondecomp._aesara import aesara, at
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.drivers import DAME, DENIM, CrossEntropy, Driver, FixedWeights, RewardWeights, RowDriver
+from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops import dense
-from aesara_nondecomp.rates import ClassSums
-from aesara_nondecomp.recipes import Phase, Problem, Recipe
+from aesara_nondecomp.training.recipes import Phase, Problem, Recipe
 
 RATES = {"duple": 0.002, "denim": 0.002, "dame": 0.01, "baseline": 0.002}
 BATCH_SIZES = {"duple": 256, "denim": 512, "dame": 512, "baseline": 256}

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import aesara_nondecomp as an
-from aesara_nondecomp import data, measures, metrics, protocols
-from aesara_nondecomp.quantification import Quantifier
-from aesara_nondecomp.rates import ClassSums
-from aesara_nondecomp.recipes import Problem, Recipe
+from aesara_nondecomp import data, measures, metrics
+from aesara_nondecomp.metrics import prevalence_shift
+from aesara_nondecomp.metrics.class_rates import ClassSums
+from aesara_nondecomp.metrics.quantification import Quantifier
+from aesara_nondecomp.training.recipes import Problem, Recipe
 from benchmarks.experiment import Prepared
 from benchmarks.paper.datasets import prepare
 from benchmarks.paper.grid import Run, checkpoints
@@ -108,7 +109,7 @@ def _fit(functions, training: Training, recipe: Recipe, run: Run, part: Split, o
         steps=run.steps,
         batch_size=min(training.batch_size, len(part.train.signs)),
         schedule=training.schedule,
-        standardise=False,
+        standardize=False,
         seed=run.seed,
         on_step=on_step,
     )
@@ -156,10 +157,10 @@ def _shift(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str
     quantifier = Quantifier.fit(held_scores, part.held_signs)
     threshold, _ = metrics.best_threshold("kld", held_scores, part.held_signs)
     estimators = {
-        **protocols.estimators(quantifier, part.problem.prior),
+        **prevalence_shift.estimators(quantifier, part.problem.prior),
         "tuned": lambda sample: float(np.mean(sample > threshold)),
     }
-    return protocols.prevalence_shift(scores, part.train.signs_test, estimators, **SHIFT).errors()
+    return prevalence_shift.prevalence_shift(scores, part.train.signs_test, estimators, **SHIFT).errors()
 
 
 # -- rivals ----------------------------------------------------------------------------------------------------------
@@ -193,12 +194,12 @@ def evaluation(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict
     tuned = {measure: metrics.best_threshold(measure, held_scores, part.held_signs) for measure in MEASURES}
     values: dict[str, Any] = {}
     for rows, s, signs in (("validation", held_scores, part.held_signs), ("test", scores, part.train.signs_test)):
-        tables = {rule: metrics.table_at_threshold(s, signs, at) for rule, at in fixed.items()}
+        tables = {rule: metrics.confusion_at_threshold(s, signs, at) for rule, at in fixed.items()}
         values[rows] = {
             rule: metrics.report(table, CATALOGUE if rule == "zero" else MEASURES) for rule, table in tables.items()
         }
         values[rows]["tuned"] = {
-            measure: metrics.score(measure, metrics.table_at_threshold(s, signs, at))
+            measure: metrics.score(measure, metrics.confusion_at_threshold(s, signs, at))
             for measure, (at, _) in tuned.items()
         }
         values[rows]["counts"] = tables["zero"]._asdict()

@@ -1,0 +1,171 @@
+"""What this machine gives the package to work with.
+
+`examine` gathers the facts as plain data; ``python -m aesara_nondecomp doctor`` prints them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._aesara import setup
+
+_PACKAGES = ("aesara-nondecomp", "aesara", "numpy", "scipy", "scipy-openblas32")
+
+
+def examine() -> dict[str, Any]:
+    """Examine the installation; the first run on a machine compiles one small function (a few seconds).
+
+    Returns
+    -------
+    dict
+        `python`, `platform`, `packages`, `compiler`, `aesara`, `blas` and `jax`: strings, numbers, lists and
+        dicts only, ready for JSON. `problems` lists what makes training slow or impossible, with remedies; where
+        Aesara does not start, it says so and `compiler`, `aesara` and `blas` are missing.
+    """
+    report: dict[str, Any] = {
+        "python": {"version": platform.python_version(), "executable": sys.executable},
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+    }
+    compiler_problem = setup.compiler_problem()
+    try:
+        report.update(_examine_aesara())
+        problems = _compiler_problems(report["compiler"], compiler_problem) or _blas_problems(report["blas"])
+    except Exception as error:  # a broken installation is what a doctor is called for
+        problems = [f"Aesara fails here ({type(error).__name__}: {error}). Reinstall aesara-nondecomp."]
+    return {**report, "jax": jax_devices(), "problems": problems}
+
+
+def gemm_gflops(rows: int = 1000, inner: int = 123, columns: int = 128, repeats: int = 200) -> float:
+    """Speed of a float32 matrix product through Aesara, call overhead included.
+
+    Parameters
+    ----------
+    rows, inner, columns : int
+        A (rows, inner) matrix times an (inner, columns) one; the default is a hidden layer on a mini-batch.
+    repeats : int
+        Calls to take the fastest of.
+
+    Returns
+    -------
+    float
+        1e9 floating point operations per second, to one decimal.
+
+    Raises
+    ------
+    RuntimeError
+        If the product differs from NumPy's.
+    """
+    from aesara_nondecomp._aesara.imports import at
+
+    rng = np.random.default_rng(0)
+    left_value = rng.standard_normal((rows, inner), dtype=np.float32)
+    right_value = rng.standard_normal((inner, columns), dtype=np.float32)
+    left, right = at.fmatrix("left"), at.fmatrix("right")
+    product = at.dot(left, right)
+    values = {left: left_value, right: right_value}
+    if not np.allclose(product.eval(values), left_value @ right_value, atol=1e-3):
+        raise RuntimeError("Aesara's matrix product differs from NumPy's: the linked BLAS cannot be trusted.")
+    seconds = min(_seconds(product.eval, values) for _ in range(repeats))
+    return round(2e-9 * rows * inner * columns / seconds, 1)
+
+
+def jax_devices() -> list[str] | str:
+    """Names of JAX's devices, "not installed", or why JAX does not start."""
+    if importlib.util.find_spec("jax") is None:
+        return "not installed"
+    try:
+        import jax
+
+        return [str(device) for device in jax.devices()]
+    except Exception as error:  # JAX raises many types when a driver or a version does not fit
+        return f"does not start ({type(error).__name__}: {error})"
+
+
+def _examine_aesara() -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a missing compiler is in the report already
+        from aesara_nondecomp._aesara.imports import aesara
+
+    config = aesara.config
+    return {
+        "compiler": {"path": config.cxx or "none", "version": _compiler_version(config.cxx)},
+        "aesara": {"float_type": config.floatX, "mode": config.mode, "cache_folder": str(config.compiledir)},
+        "blas": {**_linked_blas(config.blas__ldflags if config.cxx else ""), "gemm_gflops": gemm_gflops()},
+    }
+
+
+def _linked_blas(ldflags: str) -> dict[str, Any]:
+    """The library behind the linker flags; an OpenBLAS is asked for its version and threads."""
+    path = _library_path(ldflags)
+    version, threads = (_ask_openblas(path) if path else None) or ("not known", None)
+    return {"library": path or ldflags or "none (NumPy's C API)", "version": version, "threads": threads}
+
+
+def _library_path(ldflags: str) -> str | None:
+    parts = ldflags.split()
+    folders = [part[2:] for part in parts if part.startswith("-L")]
+    names = [part[2:] for part in parts if part.startswith("-l")]
+    patterns = [name[1:] if name.startswith(":") else f"lib{name}.*" for name in names]
+    places = [os.path.join(folder, pattern) for folder in folders for pattern in patterns]
+    return next((path for place in places for path in glob.glob(place)), None)
+
+
+def _ask_openblas(path: str) -> tuple[str, int] | None:
+    """OpenBLAS's own description and thread count; None if the library has no such functions."""
+    library = ctypes.CDLL(path)
+    for prefix in ("scipy_", ""):
+        describe = getattr(library, f"{prefix}openblas_get_config", None)
+        count = getattr(library, f"{prefix}openblas_get_num_threads", None)
+        if describe is not None and count is not None:
+            describe.restype = ctypes.c_char_p
+            return describe().decode(), count()
+    return None
+
+
+def _compiler_problems(compiler: dict[str, str], problem: str | None) -> list[str]:
+    if compiler["path"] != "none":
+        return []
+    reason = problem or "cxx is empty in Aesara's settings (install g++, or drop that setting)"
+    return [f"Training runs without compiled code, many times slower: {reason}."]
+
+
+def _blas_problems(blas: dict[str, Any]) -> list[str]:
+    if not blas["library"].startswith("none"):
+        return []
+    return [
+        "Aesara is linked to no BLAS, so small steps take about twice as long. Install scipy-openblas32 in a "
+        "folder without blanks in its path, or set blas__ldflags in AESARA_FLAGS."
+    ]
+
+
+def _compiler_version(command: str) -> str:
+    if not command:
+        return "none"
+    shown = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+    return shown.splitlines()[0] if shown else "unknown"
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _seconds(function: Any, argument: Any) -> float:
+    start = time.perf_counter()
+    function(argument)
+    return time.perf_counter() - start

@@ -1,0 +1,70 @@
+"""The commands that need no data: `measures` and `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from aesara_nondecomp import measures
+from aesara_nondecomp.cli.reports import as_json, table_lines
+from aesara_nondecomp.measures.catalogue import FACTORIES
+
+
+def list_measures(options: argparse.Namespace) -> int:
+    """Print the catalogue."""
+    facts = [
+        {
+            "measure": name,
+            "better": "larger" if measure.greater_is_better else "smaller",
+            "drivers": list(measure.drivers()),
+            "parameters": _parameters(name),
+        }
+        for name, measure in ((name, _example(name)) for name in measures.names())
+    ]
+    if options.json:
+        print(as_json(facts))
+    else:
+        rows = [
+            (fact["measure"], fact["better"], " ".join(fact["drivers"]) or "report only", ", ".join(fact["parameters"]))
+            for fact in facts
+        ]
+        print("\n".join(table_lines(("measure", "better", "trained by", "parameters"), rows)))
+    return 0
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Examine the installation; status 1 if it has a problem."""
+    from aesara_nondecomp.cli.doctor import examine
+
+    report = examine()
+    print(json.dumps(report, indent=2) if options.json else "\n".join(_as_lines(report)))
+    return 1 if report["problems"] else 0
+
+
+def _example(name: str) -> measures.Measure:
+    return measures.get(name, c=0.5) if name == "weighted_accuracy" else measures.get(name)
+
+
+def _parameters(name: str) -> list[str]:
+    factory = FACTORIES[name]
+    fixed = factory.keywords if isinstance(factory, partial) else {}
+    return [parameter for parameter in signature(factory).parameters if parameter not in fixed]
+
+
+def _as_lines(report: dict[str, Any]) -> list[str]:
+    facts = {name: value for name, value in report.items() if name != "problems"}
+    lines = [f"{name:<28}{value}" for name, value in _flatten(facts)]
+    return lines + ([f"PROBLEM: {problem}" for problem in report["problems"]] or ["No problem found."])
+
+
+def _flatten(facts: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            rows += _flatten(value, f"{prefix}{name} ")
+        else:
+            rows.append((prefix + name, ", ".join(value) if isinstance(value, list) else value))
+    return rows

@@ -1,0 +1,41 @@
+"""What is counted and measured outside a network: hard predictions, class rates, prevalences, intervals.
+
+Reading order: `confusion` (scores of hard predictions, the exact threshold), `class_rates` (class sums of a batch and
+their running means), `quantification` (calibration, estimates of a prevalence), `prevalence_shift` (test sets resampled
+at given prevalences), `bootstrap` (intervals), `multiclass` (macro and micro values).
+"""
+
+from aesara_nondecomp._names import lazy
+from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates, class_sums
+from aesara_nondecomp.metrics.confusion import (
+    ConfusionMatrix,
+    best_threshold,
+    confusion_at_threshold,
+    confusion_matrix,
+    report,
+    score,
+)
+from aesara_nondecomp.metrics.quantification import Quantifier
+
+__all__ = [
+    "ClassSums",
+    "ConfusionMatrix",
+    "Quantifier",
+    "RunningRates",
+    "best_threshold",
+    "class_sums",
+    "confusion_at_threshold",
+    "confusion_matrix",
+    "report",
+    "score",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {},
+    former={
+        "ConfusionTable": "ConfusionMatrix",
+        "confusion_table": "confusion_matrix",
+        "table_at_threshold": "confusion_at_threshold",
+    },
+)

@@ -1,0 +1,7 @@
+"""Trained models: predictions, files, ONNX, and several models as one."""
+
+from aesara_nondecomp.models.ensemble import SoftVote
+from aesara_nondecomp.models.model import Model, load_model
+from aesara_nondecomp.models.onnx import export_onnx
+
+__all__ = ["Model", "SoftVote", "export_onnx", "load_model"]

@@ -1,0 +1,110 @@
+"""A trained model as an ONNX graph, for serving without this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.models.model import Model
+
+OPSET = 13  # the oldest that has all operators used here in their present form, so that old runtimes read the file
+IR_VERSION = 8
+
+Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
+
+_OPERATORS: dict[str, tuple[str, dict[str, float]]] = {
+    "relu": ("Relu", {}),
+    "leaky_relu": ("LeakyRelu", {"alpha": 0.01}),
+    "elu": ("Elu", {"alpha": 1.0}),
+    "tanh": ("Tanh", {}),
+    "sigmoid": ("Sigmoid", {}),
+    "softplus": ("Softplus", {}),
+    "identity": ("Identity", {}),
+}
+
+
+def export_onnx(model: Model, path) -> None:
+    """Write a model as an ONNX file: scaling, clipping, network and threshold.
+
+    Input "X", shape (n, d), in the float type of the network: features as they were given to `fit`.  Outputs
+    "scores", shape (n,), as of `Model.decision_function`, and "positive", bool, shape (n,): whether a score exceeds
+    the threshold, so that the label is ``classes[positive]``.  The metadata hold "classes", "measure" and
+    "feature_names" as text.
+
+    Parameters
+    ----------
+    model : Model. Of a network made by `mlp` or `linear`.
+    path : str or Path
+
+    Raises
+    ------
+    ImportError
+        If onnx is missing.
+    ValueError
+        If it is no Model, or of another network.
+    """
+    try:
+        import onnx
+        from onnx import helper, numpy_helper
+    except ImportError:
+        raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
+    require(isinstance(model, Model), "export_onnx needs a Model", model)
+    description = model.network_description
+    if description.get("builder") != "mlp":
+        got = description.get("builder", "a graph of your own")
+        raise ValueError(f"only networks made by `mlp` or `linear` can be exported, got {got}")
+    nodes, constants = _graph(model, description["activation"])
+    dtype = helper.np_dtype_to_tensor_dtype(np.dtype(description["dtype"]))
+    graph = helper.make_graph(
+        [helper.make_node(operator, inputs, [output], **options) for operator, inputs, output, options in nodes],
+        "aesara_nondecomp",
+        [helper.make_tensor_value_info("X", dtype, ["n", description["n_features"]])],
+        [
+            helper.make_tensor_value_info("scores", dtype, ["n"]),
+            helper.make_tensor_value_info("positive", onnx.TensorProto.BOOL, ["n"]),
+        ],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    texts = {"classes": model.classes, "measure": model.measure, "feature_names": model.feature_names}
+    helper.set_model_props(proto, {name: str(value) for name, value in texts.items()})
+    onnx.checker.check_model(proto)
+    onnx.save(proto, str(path))
+
+
+def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, np.ndarray]]:
+    """Nodes and constants by name."""
+    operator, options = choose("activation", activation, _OPERATORS)
+    dtype = np.dtype(model.functions.network.dtype)
+    nodes: list[Node] = []
+    constants: dict[str, np.ndarray] = {}
+    layer = _add_scaling(model, dtype, nodes, constants) if model.scaling else "X"
+    n_layers = len(model.parameters) // 2
+    for k, (W, b) in enumerate(zip(model.parameters[::2], model.parameters[1::2])):
+        constants.update({f"W{k}": W, f"b{k}": b})
+        nodes.append(("Gemm", [layer, f"W{k}", f"b{k}"], f"z{k}", {}))
+        layer = f"z{k}"
+        if k < n_layers - 1:
+            nodes.append((operator, [layer], f"a{k}", options))
+            layer = f"a{k}"
+    constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
+    nodes.append(("Squeeze", [layer, "column"], "scores", {}))
+    nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
+    return nodes, constants
+
+
+def _add_scaling(model: Model, dtype, nodes, constants) -> str:
+    """(X - mean) / scale, clipped, in double precision as in `Standardiser`; the name of the outcome."""
+    mean, scale, clip = model.scaling  # type: ignore[misc]
+    constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
+    single = np.dtype(dtype) == np.float32
+    nodes += [
+        ("Cast", ["X"], "X_double", {"to": 11}),
+        ("Sub", ["X_double", "mean"], "centred", {}),
+        ("Div", ["centred", "scale"], "ratio", {}),
+        ("Clip", ["ratio", "low", "high"], "clipped", {}),
+        ("Cast", ["clipped"], "scaled", {"to": 1 if single else 11}),
+    ]
+    return "scaled"

@@ -1,0 +1,72 @@
+"""A concave measure from one symbolic expression: value compiled, supergradient derived and guarded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp import measures
+from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp.step.backends import symbolic_values
+
+_INWARDS = (0.0, 1e-6, 1e-3)
+
+
+def symbolic_measure(
+    name: str, expression: Callable[[Any, Any, Any], Any], greater_is_better: bool = True
+) -> measures.Concave:
+    """A concave measure of your own, for DUPLE, from one Aesara expression.
+
+    Parameters
+    ----------
+    name : str
+    expression : callable (P, N, prior: symbolic float64 scalars) -> symbolic scalar
+        The measure, for example ``lambda P, N, p: at.sqrt(P * N)``. No division by zero may hide in its value on
+        [0, 1]^2; its derivative may be singular there.
+    greater_is_better : bool
+        False for an error, which must then be convex.
+
+    Returns
+    -------
+    measures.Concave
+        Where the derivative is not finite it is taken a little further inside the unit square (a point between the
+        given one and the centre), so a dual never is. No number is clipped *before* it is differentiated, which
+        would make the derivative 0 exactly where it should be large (spec 3.2).
+
+    Raises
+    ------
+    ValueError
+        If the value is not finite somewhere, or random and boundary points show that the measure is not concave or
+        that the derivative is no supergradient (as Aesara's derivative of ``at.min(at.stack([P, N]))`` on P = N).
+
+    Examples
+    --------
+    >>> import aesara.tensor as at
+    >>> from aesara_nondecomp import symbolic_measure
+    >>> print(symbolic_measure("my_gmean", lambda P, N, prior: at.sqrt(P * N)))
+    my_gmean
+    """
+
+    def build(P, N, prior):
+        value = expression(P, N, prior)
+        return [value, *aesara.grad(value, [P, N], disconnected_inputs="ignore")]
+
+    compiled = symbolic_values(build, 3)
+    sign = 1.0 if greater_is_better else -1.0
+
+    def value(P: float, N: float, prior: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(compiled(P, N, prior)[0])
+
+    def supergradient(P: float, N: float, prior: float) -> tuple[float, float]:
+        for inwards in _INWARDS:
+            point = (x + inwards * (0.5 - x) for x in (P, N))
+            with np.errstate(all="ignore"):
+                _, dP, dN = (float(x) for x in compiled(*point, prior))
+            if np.isfinite(dP) and np.isfinite(dN):
+                return sign * dP, sign * dN
+        raise ValueError(f"{name}: the derivative is not finite at and near P = {P}, N = {N}, prior = {prior}")
+
+    return measures.concave(name, value, supergradient, greater_is_better)

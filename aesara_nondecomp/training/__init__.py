@@ -1,0 +1,20 @@
+"""From arrays to a trained model.
+
+Reading order: `fit` (the one call), `param_checks` (its parameters), `training_data` (its rows), `recipes` (which
+driver with which options), `loop` (the one training loop), `run` (the phases of a recipe), `trainer` (a run to completion),
+`early_stopping`, `checkpoints`, `schedules`, `progress`.
+"""
+
+from aesara_nondecomp._names import lazy
+
+_HOMES = {
+    "Phase": "training.recipes",
+    "Problem": "training.recipes",
+    "Recipe": "training.recipes",
+    "Step": "history",
+    "recipe_for": "training.recipes",
+    "train": "training.loop",
+}
+__all__ = list(_HOMES)
+
+__getattr__, __dir__ = lazy(__name__, _HOMES)

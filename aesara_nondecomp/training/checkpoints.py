@@ -1,0 +1,188 @@
+"""Checkpoints: a training run on disk, written now and then, from which another process goes on to the last bit."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp.data.labels import row_slices
+from aesara_nondecomp.drivers import Driver
+from aesara_nondecomp.history import Step
+from aesara_nondecomp.measures import Measure
+from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
+from aesara_nondecomp.models.archive import read_archive, write_archive
+from aesara_nondecomp.parallel import DistributedRows, all_succeed
+from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.run import TrainingRun
+
+
+class Checkpoint:
+    """Where a run is kept. The file is replaced as a whole, so that at every moment the latest one is complete.
+
+    Parameters
+    ----------
+    path : str or Path. In a folder that exists.
+    every : int >= 1. Steps between two writings.
+    resume : bool. Read the file if there is one.
+    comm : mpi4py communicator, optional. The first process reads and writes, for all.
+
+    Attributes
+    ----------
+    start : dict or None
+        State of the random generator at the start of the stored run; None if nothing was read.
+
+    Raises
+    ------
+    ValueError
+        If the folder does not exist, the path is a folder itself, or the file is no usable checkpoint.
+    """
+
+    def __init__(self, path, every: int, resume: bool, comm=None):
+        self.path, self.every = Path(path), positive_int("checkpoint_every", every)
+        self._is_first = comm is None or comm.rank == 0
+        stored = self._read(resume) if comm is None else all_succeed(comm, lambda: self._read(resume))
+        self._stored = stored if comm is None else comm.bcast(stored)
+        self.start = self._stored[0]["start"] if self._stored else None
+
+    def begin(
+        self, start: dict[str, Any], fingerprint: dict[str, str], run: TrainingRun, validation: ValidationMonitor | None
+    ) -> None:
+        """Take up the stored run, if any.
+
+        Parameters
+        ----------
+        start : dict. State of the random generator before anything was drawn.
+        fingerprint : dict. Data and settings of this run; see `fingerprint`.
+
+        Raises
+        ------
+        ValueError
+            If the stored run is one of other data or settings.
+        """
+        self._kept = {"start": start, "fingerprint": {**fingerprint, "seed": json.dumps(start)}}
+        if self._stored:
+            header, arrays = self._stored
+            self._check(header["fingerprint"])
+            if validation:
+                best = [arrays[f"best.{k}"] for k in range(sum(name.startswith("best.") for name in arrays))]
+                validation.restore(header["validation"], best or None)
+            run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
+        self._stored = None
+
+    def _read(self, resume: bool):
+        if not self._is_first:
+            return None
+        usable = self.path.parent.is_dir() and not self.path.is_dir()
+        require(usable, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
+        return read_archive(self.path, "checkpoint") if resume and self.path.exists() else None
+
+    def write(self, run: TrainingRun, validation: ValidationMonitor | None) -> None:
+        """Store the run as it is after its latest step."""
+        if not self._is_first:
+            return
+        values, arrays = run.state()
+        records, columns = _pack_history(run.history)
+        header = {**self._kept, "run": values, "history": records}
+        if validation:
+            header["validation"] = validation.state()
+            arrays = {**arrays, **{f"best.{k}": p for k, p in enumerate(validation.best_parameters or [])}}
+        write_archive(self.path, "checkpoint", header, {**arrays, **columns})
+
+    def _check(self, stored: dict[str, str]) -> None:
+        mine = self._kept["fingerprint"]
+        differing = sorted(name for name in {*stored, *mine} if stored.get(name) != mine.get(name))
+        if differing:
+            raise ValueError(
+                f"the checkpoint {str(self.path)!r} is of another run: it differs in {', '.join(differing)}. "
+                "Resume with the data and settings that it was written with, or start afresh with another path."
+            )
+
+
+# -- the fingerprint -------------------------------------------------------------------------------------------------
+
+
+def fingerprint(run: TrainingRun, validation: ValidationMonitor | None, **more: Any) -> dict[str, str]:
+    """Everything that decides how a run goes, as short texts by name.
+
+    Parameters
+    ----------
+    run : TrainingRun, at its start.
+    validation : ValidationMonitor or None
+    **more : further settings, by name: plain values or lists of arrays.
+    """
+    schedule = [run.settings.schedule(step) for step in range(0, run.total, max(1, run.total // 100))]
+    network = run.functions.network
+    parts = {
+        "features": _digest(run.rows.X),
+        "labels": _digest(run.rows.signs[:, None]),
+        "sample_weight": "none" if run.rows.weight is None else _digest(run.rows.weight[:, None]),
+        "network": network.description or [str(p.get_value(borrow=True).shape) for p in network.parameters],
+        "dtype": network.dtype,
+        "optimizer": repr(run.functions.optimizer),
+        "recipe": [[_plain(phase.driver), phase.share, phase.head_only] for phase in run.phases],
+        **run.settings._replace(schedule=schedule)._asdict(),  # type: ignore[arg-type]
+        **more,
+    }
+    if validation:
+        parts["validation"] = [_digest(validation.X), _digest(validation.signs[:, None])]
+        watch = (str(validation.measure), validation.every, validation.patience, validation.threshold)
+        parts["evaluations"] = list(watch)
+    return {name: json.dumps(_plain(value)) for name, value in parts.items()}
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it; drivers by their class and attributes, arrays by their digest."""
+    if isinstance(value, (Driver, RunningRates)):
+        return {"class": type(value).__name__, **{name: _plain(v) for name, v in vars(value).items()}}
+    if isinstance(value, dict):
+        return {str(name): _plain(v) for name, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _digest(value.reshape(len(value), -1) if value.ndim else value.reshape(1, 1))
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (str, int, float, type(None))) else _name_of(value)
+
+
+def _name_of(value: Any) -> str:
+    return str(value) if isinstance(value, Measure) else type(value).__name__
+
+
+def _digest(X: Any) -> str:
+    """Of an array, LazyRows or CSR matrix, read slice by slice; of rows spread over processes, by their own means."""
+    if isinstance(X, DistributedRows):
+        return X.digest()
+    digest = hashlib.blake2b(f"{X.shape} {np.dtype(X.dtype).str}".encode(), digest_size=16)
+    parts = (X.indptr, X.indices, X.data) if scipy.sparse.issparse(X) else (X[s] for s in row_slices(*X.shape))
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+# -- the history as arrays -------------------------------------------------------------------------------------------
+
+
+def _pack_history(history: Sequence[Step]) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Names of the duals with the number of steps that have them, stretch by stretch; and all numbers in arrays."""
+    numbers = [[s.step, s.samples, s.seconds, s.learning_rate, s.gradient_norm, *s.sums] for s in history]
+    stretches = [[list(names), len(list(steps))] for names, steps in itertools.groupby(tuple(s.duals) for s in history)]
+    duals = [value for s in history for value in s.duals.values()]
+    return stretches, {"history": np.array(numbers, dtype="float64"), "duals": np.array(duals, dtype="float64")}
+
+
+def _unpack_history(stretches: list[Any], arrays: dict[str, np.ndarray]) -> list[Step]:
+    names = itertools.chain.from_iterable(itertools.repeat(names, count) for names, count in stretches)
+    duals = iter(arrays["duals"].tolist())
+    return [
+        Step(int(step), int(samples), seconds, rate, {name: next(duals) for name in of_step}, ClassSums(*sums), norm)
+        for of_step, (step, samples, seconds, rate, norm, *sums) in zip(names, arrays["history"].tolist())
+    ]

@@ -1,0 +1,84 @@
+"""Held-out rows, scored by counts while training: which weights were best, and when to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp.history import Evaluation
+from aesara_nondecomp.step.train_functions import TrainFunctions
+
+
+class ValidationMonitor:
+    """Evaluations of a run, the best weights so far, and the patience left.
+
+    Parameters
+    ----------
+    X, signs : rows (prepared as for training) and their labels in {-1, +1}
+    measure : measures.Measure
+    every : int >= 1. Steps between evaluations.
+    threshold : float or None
+        Scores above it are positive; None for the best one at each evaluation, as for weights that get one later.
+    patience : int >= 1 or None
+        Evaluations in a row without a better one after which `should_stop` is true; None for never.
+
+    Attributes
+    ----------
+    evaluations : list of Evaluation
+    best_parameters : list of arrays or None. Of the first evaluation that no later one beats.
+    """
+
+    def __init__(
+        self,
+        X,
+        signs: np.ndarray,
+        measure: measures.Measure,
+        every: int,
+        patience: int | None,
+        threshold: float | None = 0.0,
+    ):
+        self.X, self.signs, self.measure, self.every, self.patience = X, signs, measure, every, patience
+        self.threshold = threshold
+        self.evaluations: list[Evaluation] = []
+        self.best_parameters: list[np.ndarray] | None = None
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The first of the best evaluations."""
+        return max(self.evaluations, key=lambda e: self._merit(e.value)) if self.evaluations else None
+
+    def evaluate(self, functions: TrainFunctions, parameters: list[np.ndarray], step: int) -> Evaluation:
+        """Score `parameters` after a step and keep them if they are the best so far."""
+        with functions.using(parameters):
+            scores = functions.scores(self.X)
+        threshold = self.threshold
+        if threshold is None:
+            threshold, _ = metrics.best_threshold(self.measure, scores, self.signs)
+        table = metrics.confusion_at_threshold(scores, self.signs, threshold)
+        value = metrics.score(self.measure, table)
+        evaluation = Evaluation(step, value, *table, one_class=table.predicted_prevalence in (0.0, 1.0))
+        if self.best is None or self._merit(value) > self._merit(self.best.value):
+            self.best_parameters = parameters
+        self.evaluations.append(evaluation)
+        return evaluation
+
+    def should_stop(self, since: int = 0) -> bool:
+        """Whether `patience` evaluations after the best one, and after step `since`, were no better."""
+        if self.patience is None or self.best is None:
+            return False
+        return sum(e.step > max(since, self.best.step) for e in self.evaluations) >= self.patience
+
+    def _merit(self, value: float) -> float:
+        """Larger is better; undefined is worst."""
+        return -np.inf if np.isnan(value) else float(self.measure.oriented(value))
+
+    def state(self) -> dict[str, Any]:
+        """The evaluations, as values that JSON can hold; `best_parameters` go beside them."""
+        return {"evaluations": [list(e) for e in self.evaluations]}
+
+    def restore(self, state: dict[str, Any], best_parameters: list[np.ndarray] | None) -> None:
+        """Take up what `state` gave."""
+        self.evaluations = [Evaluation(*values) for values in state["evaluations"]]
+        self.best_parameters = best_parameters

@@ -1,0 +1,79 @@
+"""A run to its end: evaluated, reported, stored, stopped early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp.parallel import DistributedFunctions, abort_on_error
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.progress import progress_bar
+from aesara_nondecomp.training.run import TrainingRun
+
+
+def run_training(
+    run: TrainingRun,
+    validation: ValidationMonitor | None,
+    checkpoint: Checkpoint | None,
+    callbacks: Sequence[Callable[[Any], Any]],
+    progress: bool | None,
+) -> None:
+    """Make the steps that are left. Ctrl-C ends them early, with a warning, once there is a model.
+
+    Parameters
+    ----------
+    run : TrainingRun
+    validation : ValidationMonitor or None. Evaluated now and then, and at the last step; it may end the run.
+    checkpoint : Checkpoint or None. Written now and then, and at the last step.
+    callbacks : sequence of callables. Called with each Step; a true answer ends the run.
+    progress : bool or None. See `progress.progress_bar`; the first process alone shows it.
+    """
+    comm = run.functions.comm if isinstance(run.functions, DistributedFunctions) else None
+    shown = progress if comm is None or comm.rank == 0 else False
+    with progress_bar(run.total, len(run.history), shown) as advance, abort_on_error(comm):
+        try:
+            _make_steps(run, validation, checkpoint, [*callbacks, advance])
+        except KeyboardInterrupt:
+            if not run.history or comm is not None:
+                raise  # there is no model yet, or other processes wait for the next sums
+            warn_caller(
+                f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the "
+                "best so far. Training can be resumed from the last checkpoint, if any."
+            )
+        finally:
+            run.close()
+
+
+def final_parameters(run: TrainingRun, validation: ValidationMonitor | None) -> list[np.ndarray]:
+    """The best ones by validation, or the running average; the functions are left with them."""
+    best = validation.best_parameters if validation else None
+    run.functions.load(best or run.averaged_parameters())
+    return run.functions.parameters()
+
+
+def _make_steps(
+    run: TrainingRun, validation: ValidationMonitor | None, checkpoint: Checkpoint | None, callbacks
+) -> None:
+    if _out_of_patience(run, validation):  # a finished run, resumed
+        return
+    for step in run.steps():
+        last = step.step == run.total
+        if validation and (last or step.step % validation.every == 0):
+            validation.evaluate(run.functions, run.averaged_parameters(), step.step)
+        answers = [callback(step) for callback in callbacks]
+        stop = any(answers) or _out_of_patience(run, validation)
+        if checkpoint and (stop or last or step.step % checkpoint.every == 0):
+            checkpoint.write(run, validation)
+        if stop:
+            return
+
+
+def _out_of_patience(run: TrainingRun, validation: ValidationMonitor | None) -> bool:
+    if validation is None:
+        return False
+    begins = run.last_phase_begins
+    return begins is not None and validation.should_stop(since=begins)

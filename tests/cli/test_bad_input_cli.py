@@ -1,0 +1,199 @@
+"""Bad input to the command line is one clear message and an exit status, before anything is compiled or written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="tables with text need the extra `sklearn`")
+
+from test_bad_input_estimators import NAN, X, Y, short, untrained  # noqa: E402
+
+from aesara_nondecomp.cli import main  # noqa: E402
+from aesara_nondecomp.data.tabular import TableEncoder  # noqa: E402
+from aesara_nondecomp.models.model import Model  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("nothing_may_be_compiled")
+
+HEADER = "a,b,c,y\n"
+GOOD = HEADER + "".join(f"{r[0]},{r[1]},{r[2]},{label}\n" for r, label in zip(X, Y))
+
+
+def changed(old, new):
+    assert old in GOOD
+    return GOOD.replace(old, new, 1)
+
+
+TRAIN = [
+    # the table
+    (GOOD.replace(",0\n", ",1\n"), [], "two classes, got 1"),
+    (changed(",1\n", ",2\n"), [], "two classes, got 3"),
+    (changed(",1\n", ",\n"), [], "1 rows without a label, the first is row 1"),
+    (HEADER, [], "must hold rows below its header, got none"),
+    ("", [], "must hold rows below its header, got none"),
+    (changed(",1\n", ",1,5\n"), [], "line 2: expected 4 cells as in the header, got 5"),
+    (GOOD.replace("a,b,c,y", "a,a,c,y"), [], "must name each column once, got ['a']"),
+    ("y\n0\n1\n", [], "no feature columns beside the labels"),
+    (changed(str(X[0, 0]), "inf"), [], "infinity"),
+    (changed(str(X[0, 0]), "1e39"), [], "must be finite in float32"),
+    (HEADER + "?,1,2,0\n?,2,3,1\n" * 3, [], "column 'a' holds no values. Drop it"),
+    (b"\xff\xfe\x00", [], "must be UTF-8 text"),
+    # the options
+    (GOOD, ["--target", "z"], "no column 'z' for --target"),
+    (GOOD, ["--positive", "2"], "label '2' is none of the known ones: 0, 1"),
+    (GOOD, ["--drop", "zz"], "no column 'zz' to drop"),
+    (GOOD, ["--categorical", "zz"], "no column 'zz'"),
+    (GOOD, ["--measure", "gtppr"], "no driver trains gtppr directly"),
+    (GOOD, ["--algorithm", "duplle"], "unknown algorithm 'duplle'. Did you mean 'duple'"),
+    (GOOD, ["--preset", "papers"], "Did you mean 'paper'"),
+    (GOOD, ["--steps", "0"], "steps must be a whole number of at least 1, got 0"),
+    (GOOD, ["--batch-size", "0"], "batch_size must be a whole number of at least 1, got 0"),
+    (GOOD, ["--learning-rate", "0"], "learning_rate must be a positive finite number, got 0.0"),
+    (GOOD, ["--hidden", "8,0"], "a hidden width must be a whole number of at least 1, got 0"),
+    (GOOD, ["--validation", "1.5"], "--validation must lie in [0, 1), got 1.5"),
+    (GOOD, ["--validation", "0", "--patience", "3"], "patience needs `validation`"),
+    (GOOD, ["--validation", "0", "--tune-threshold"], "--tune-threshold needs held-out rows"),
+    (GOOD, ["--seed", "-1"], "non-negative"),
+]  # fmt: skip
+
+
+def refused(arguments, message, capsys):
+    """Exit status 1, nothing on stdout, and one line on stderr."""
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    errors = [line for line in captured.err.splitlines() if ": error: " in line]
+    assert len(errors) == 1 and message in errors[0], captured.err
+    assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("text, options, message", TRAIN, ids=short)
+def test_train_refuses(tmp_path, capsys, text, options, message):
+    table, model = tmp_path / "t.csv", tmp_path / "m"
+    table.write_bytes(text if isinstance(text, bytes) else text.encode())
+    options = options if "--target" in options else ["--target", "y", *options]
+    refused(["train", str(table), "--out", str(model), *options], message, capsys)
+    assert not model.exists()
+
+
+@pytest.mark.parametrize("name, content, message", [
+    ("t.csv", GOOD, "needs the name of its label column: give --target. Columns: a, b, c, y"),
+    ("t.svm", "1 1:2\n0 a:3\n", "line 2: expected index:value"),
+    ("t.svm", "", "must hold rows with features, got none"),
+    ("t.npz", "no archive", "cannot read"),
+    ("t.xlsx", "PK", "unknown suffix '.xlsx'"),
+])  # fmt: skip
+def test_train_refuses_files(tmp_path, capsys, name, content, message):
+    (tmp_path / name).write_text(content)
+    refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m")], message, capsys)
+
+
+@pytest.mark.parametrize("name, options, message", [
+    ("t.npz", ["--drop", "a"], "--drop is of the columns of a .csv table"),
+    ("t.npz", ["--categorical", "a"], "--categorical is of the columns of a .csv table"),
+    ("t.svm", ["--target", "y"], "--target names a column or an array"),
+])  # fmt: skip
+def test_train_refuses_options_that_the_file_leaves_without_effect(tmp_path, capsys, name, options, message):
+    np.savez(tmp_path / "t.npz", X=X, y=Y)
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    refused(["train", str(tmp_path / name), "--out", str(tmp_path / "m"), *options], message, capsys)
+
+
+def test_train_refuses_a_missing_file_and_a_missing_folder(tmp_path, capsys):
+    missing = str(tmp_path / "t.csv")
+    refused(["train", missing, "--target", "y", "--out", str(tmp_path / "m")], "there is no file", capsys)
+    (tmp_path / "t.csv").write_text(GOOD)
+    refused(["train", missing, "--target", "y", "--out", str(tmp_path / "no" / "m")], "there is no folder", capsys)
+
+
+@pytest.mark.parametrize("arrays, message", [
+    ({"X": X}, "no array 'y'"),
+    ({"X": X, "y": Y[:30]}, "same number of rows"),
+    ({"X": X, "y": Y[:, None]}, "Pass y.ravel()"),
+    ({"X": NAN, "y": Y}, "first in row 3, column 1"),
+    ({"X": X.astype(str), "y": Y}, "must be numbers"),
+    ({"X": X[:, 0], "y": Y}, "two-dimensional"),
+])  # fmt: skip
+def test_train_refuses_arrays(tmp_path, capsys, arrays, message):
+    np.savez(tmp_path / "t.npz", **arrays)
+    refused(["train", str(tmp_path / "t.npz"), "--out", str(tmp_path / "m")], message, capsys)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """One for tables, one for arrays, one without what `train` adds."""
+    folder = tmp_path_factory.mktemp("models")
+    extra = {"quantifier": untrained().quantifier_.as_dict(), "target": "y", "preparation": None}
+    of_table = {**extra, "preparation": TableEncoder(("a", "b", "c"), (0.0,) * 3, (), ()).as_dict()}
+    for name, added in (("table", of_table), ("arrays", extra), ("bare", {})):
+        model = untrained().model_
+        model.extra = added
+        model.save(folder / name)
+    (folder / "cut").write_bytes((folder / "table").read_bytes()[:-40])
+    (folder / "foreign").write_text("hello")
+    return folder
+
+
+APPLY = [
+    ("table", "t.csv", GOOD.replace("a,b,c,y", "z,b,c,y"), "no column 'a'"),
+    ("table", "t.csv", changed(str(X[0, 0]), "old"), "column 'a' held numbers in training"),
+    ("table", "t.csv", changed(str(X[0, 0]), "inf"), "infinity"),
+    ("table", "t.csv", HEADER, "must hold rows below its header"),
+    ("table", "t.svm", "1 1:2\n", "trained on a .csv table"),
+    ("arrays", "t.csv", GOOD, "trained on LIBSVM text or .npz"),
+    ("arrays", "t.svm", "1 4:2\n", "holds feature 4, more than n_features=3"),
+    ("cut", "t.csv", GOOD, "is not usable"),
+    ("foreign", "t.csv", GOOD, "is not usable"),
+    ("absent", "t.csv", GOOD, "No such file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "quantify"])
+@pytest.mark.parametrize("case", APPLY, ids=short)
+def test_a_model_is_not_applied_to_what_it_does_not_fit(models, tmp_path, capsys, command, case):
+    model, name, content, message = case
+    (tmp_path / name).write_text(content)
+    refused([command, str(models / model), str(tmp_path / name)], message, capsys)
+
+
+@pytest.mark.parametrize("content, options, message", [
+    (changed(",1\n", ",7\n"), [], "the label '7' is none of the known ones: 0, 1"),
+    (GOOD.replace("a,b,c,y", "a,b,c,z"), [], "no column 'y' for --target"),
+    (GOOD, ["--target", "yy"], "no column 'yy' for --target. Did you mean 'y'"),
+])  # fmt: skip
+def test_evaluate_refuses_labels(models, tmp_path, capsys, content, options, message):
+    (tmp_path / "t.csv").write_text(content)
+    refused(["evaluate", str(models / "table"), str(tmp_path / "t.csv"), *options], message, capsys)
+
+
+def test_evaluate_refuses_a_target_that_the_file_leaves_without_effect(models, tmp_path, capsys):
+    (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
+    arguments = ["evaluate", str(models / "arrays"), str(tmp_path / "t.svm"), "--target", "y"]
+    refused(arguments, "--target names a column or an array", capsys)
+
+
+OUTPUTS = [("no/file", "there is no folder"), ("", "not a folder"), ("t.csv", "another one than those to read")]
+
+
+@pytest.mark.parametrize("name, message", OUTPUTS)
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "quantify"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(models, tmp_path, capsys, command, name, message):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / name)
+    given = ["--target", "y", "--out", str(tmp_path / "m"), "--report", out]
+    arguments = [data, *given] if command == "train" else [str(models / "table"), data, "--out", out]
+    refused([command, *arguments], message, capsys)
+    assert (tmp_path / "t.csv").read_text() == GOOD and [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_two_files_to_write_at_one_path_and_no_draws_are_refused(models, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(GOOD)
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    refused(["train", data, "--target", "y", "--out", out, "--report", out], "files to write must differ", capsys)
+    refused(["evaluate", str(models / "table"), data, "--draws", "0"], "--draws must be a whole number", capsys)
+
+
+def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Model, "decision_function", lambda self, X: np.zeros(len(X)))
+    np.savez(tmp_path / "t.npz", X=X)
+    refused(["quantify", str(models / "bare"), str(tmp_path / "t.npz")], "this model has no calibration", capsys)

@@ -1,0 +1,96 @@
+"""The doctor's facts, its exit statuses, and that it can tell a sick installation from a sound one."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from aesara_nondecomp import __main__ as command_line
+from aesara_nondecomp.cli import doctor
+
+SOUND = {"python": {"version": "3.11"}, "jax": ["cpu:0", "cpu:1"], "problems": []}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return doctor.examine()
+
+
+def test_this_installation_has_a_compiler_and_a_blas_and_no_problem(report):
+    assert report["problems"] == []
+    assert "OpenBLAS" in report["blas"]["version"]
+    assert report["blas"]["threads"] >= 1
+    assert report["blas"]["gemm_gflops"] > 0
+    assert report["compiler"]["path"] != "none"
+
+
+def test_the_report_survives_json(report):
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_the_report_names_the_running_interpreter(report):
+    assert report["python"]["executable"] == sys.executable
+
+
+def test_a_missing_compiler_is_the_one_problem_reported():
+    compiler = {"path": "none", "version": "none"}
+    assert "install g++" in doctor._compiler_problems(compiler, None)[0]
+    assert "no headers" in doctor._compiler_problems(compiler, "no headers")[0]
+    assert doctor._compiler_problems({"path": "/usr/bin/g++", "version": "12"}, None) == []
+
+
+def test_an_unlinked_blas_is_a_problem_with_a_remedy():
+    blas = doctor._linked_blas("")
+    assert "scipy-openblas32" in doctor._blas_problems(blas)[0]
+
+
+def test_a_library_outside_the_given_folders_is_named_by_its_flags():
+    assert doctor._linked_blas("-lblas") == {"library": "-lblas", "version": "not known", "threads": None}
+
+
+def test_a_library_that_is_no_openblas_has_no_version(tmp_path):
+    """Python's own maths module stands for a shared library without OpenBLAS's questions."""
+    import _ctypes
+
+    assert doctor._ask_openblas(_ctypes.__file__) is None
+
+
+def test_a_broken_aesara_is_reported_and_not_raised(monkeypatch):
+    def broken():
+        raise ImportError("no module named numpy.distutils")
+
+    monkeypatch.setattr(doctor, "_examine_aesara", broken)
+    assert doctor.examine()["problems"] == [
+        "Aesara fails here (ImportError: no module named numpy.distutils). Reinstall aesara-nondecomp."
+    ]
+
+
+def test_a_product_that_differs_from_numpys_is_refused(monkeypatch):
+    monkeypatch.setattr(doctor.np, "allclose", lambda *arguments, **options: False)
+    with pytest.raises(RuntimeError, match="cannot be trusted"):
+        doctor.gemm_gflops(2, 2, 2, repeats=1)
+
+
+def test_the_exit_status_is_0_when_sound_and_1_when_not(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "examine", lambda: SOUND)
+    assert command_line.main(["doctor"]) == 0
+    assert "No problem found." in capsys.readouterr().out
+    monkeypatch.setattr(doctor, "examine", lambda: {**SOUND, "problems": ["No compiler: install g++."]})
+    assert command_line.main(["doctor"]) == 1
+    assert "PROBLEM: No compiler: install g++." in capsys.readouterr().out
+
+
+def test_json_output_is_the_report_and_nothing_else(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "examine", lambda: SOUND)
+    command_line.main(["doctor", "--json"])
+    assert json.loads(capsys.readouterr().out) == SOUND
+
+
+@pytest.mark.parametrize("arguments", [[], ["docter"], ["doctor", "--yaml"]])
+def test_a_usage_error_exits_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command_line.main(arguments)
+    assert stopped.value.code == 2
+    assert "usage:" in capsys.readouterr().err

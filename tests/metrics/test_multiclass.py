@@ -1,0 +1,81 @@
+"""Macro and micro values against scikit-learn and hand counts; bootstrap intervals against resampled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp.metrics.bootstrap import bootstrap
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix, confusion_matrix, score
+from aesara_nondecomp.metrics.multiclass import averaged_value, one_vs_rest_confusions
+
+RNG = np.random.default_rng(0)
+TRUE, PREDICTED = RNG.integers(0, 4, 200), RNG.integers(0, 4, 200)
+LABELS, PREDICTED_LABELS = RNG.random((100, 3)) < 0.3, RNG.random((100, 3)) < 0.4
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_f1_and_jaccard_agree_with_scikit_learn(average):
+    sklearn_metrics = pytest.importorskip("sklearn.metrics", reason="the oracle")
+    pairs = [(TRUE, PREDICTED), (LABELS.astype(int), PREDICTED_LABELS.astype(int))]
+    for true, predicted in pairs:
+        for name, oracle in (("f1", sklearn_metrics.f1_score), ("jaccard", sklearn_metrics.jaccard_score)):
+            assert averaged_value(name, true, predicted, average) == pytest.approx(
+                oracle(true, predicted, average=average)
+            )
+
+
+def test_the_tables_of_classes_share_one_number_of_rows():
+    tables = one_vs_rest_confusions(TRUE, PREDICTED)
+    assert list(tables) == [0, 1, 2, 3]
+    assert {table.n for table in tables.values()} == {200}
+    assert sum(table.TP for table in tables.values()) == np.sum(TRUE == PREDICTED)
+
+
+def test_micro_is_the_value_of_the_summed_counts():
+    true, predicted = np.array(["a", "b", "c", "a"]), np.array(["a", "b", "b", "a"])
+    # a: 2 hits; b: 1 hit, 1 false positive; c: 1 miss.
+    assert averaged_value("min", true, predicted, "micro") == score("min", ConfusionMatrix(3, 1, 1, 7))
+    assert averaged_value("min", true, predicted, "macro") == pytest.approx((1 + 2 / 3 + 0) / 3)
+
+
+def test_an_error_keeps_its_own_orientation():
+    assert averaged_value("ae", [0, 1, 2, 2], [0, 1, 2, 1]) == pytest.approx((0 + 0.25 + 0.25) / 3)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: averaged_value("f1", [0, 1], [0, 1], "mean"), "unknown average 'mean'"),
+    (lambda: averaged_value("f1", [0, 1], [0, 1, 1]), r"share one shape .*\(2,\), got \(3,\)"),
+    (lambda: averaged_value("f1", [[0, 2]], [[0, 1]]), r"0 and 1 only, got \[2\]"),
+    (lambda: averaged_value("f1", [], []), "share one shape"),
+    (lambda: bootstrap(ConfusionMatrix(0, 0, 0, 0)), "at least one row"),
+    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), level=1), "level must lie"),
+    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), draws=0), "draws must be"),
+])  # fmt: skip
+def test_unusable_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_intervals_agree_with_resampled_rows():
+    """The other route: draw rows, count, score; ends within the noise of 2000 draws."""
+    rng = np.random.default_rng(1)
+    signs = np.where(rng.random(300) < 0.3, 1, -1)
+    predicted = np.where(rng.random(300) < 0.8, signs, -signs)
+    values = []
+    for _ in range(2000):
+        drawn = rng.integers(0, 300, 300)
+        values.append(score("f1", confusion_matrix(signs[drawn], predicted[drawn])))
+    found = bootstrap(confusion_matrix(signs, predicted), ["f1"], draws=2000, seed=0)["f1"]
+    assert found == pytest.approx(np.quantile(values, [0.025, 0.975]).tolist(), abs=0.012)
+
+
+def test_equal_seeds_give_equal_intervals_and_all_measures_have_one():
+    table = ConfusionMatrix(8, 2, 1, 9)
+    first, second = (bootstrap(table, draws=50, seed=3) for _ in range(2))
+    assert first == second
+    assert all(low <= high for low, high in first.values()) and len(first) == 25
+
+
+def test_a_measure_that_no_draw_defines_has_no_interval():
+    assert np.isnan(bootstrap(ConfusionMatrix(5, 0, 0, 0), ["min"], draws=10)["min"]).all()

@@ -1,0 +1,376 @@
+"""Models on disk: they come back as they went, in either precision; nothing else is taken for one."""
+
+import copy
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp import Model, Network, TrainFunctions, fit, linear, load_model, measures, mlp
+from aesara_nondecomp._aesara.imports import aesara, at
+from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.measures import concave, pseudolinear
+from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
+from aesara_nondecomp.models.onnx import export_onnx
+
+D = 4
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, D)) * [1, 5, 0.1, 3] + [0, 2, 0, 1]
+MINE = pseudolinear("mine", (0, 2, 0), (1, 1, 0))
+CONCAVE = concave("own", lambda P, N, p: P + N, lambda P, N, p: (1.0, 1.0))
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return TrainFunctions(mlp(D, (6,), seed=0))
+
+
+def model_of(functions, measure="f1", classes=(0, 1), **options) -> Model:
+    """With weights that no training is needed for."""
+    return Model(functions, functions.parameters(), measures.get(measure), classes, 0.3, **options)
+
+
+@pytest.fixture
+def model(functions):
+    return model_of(functions, scaling=Standardiser.fit(X, clip=1.5), threshold=0.25, best_step=40,
+                    feature_names=["a", "b", "ä", "d"])  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.npz"
+
+
+def archived(kind="model", header=None, arrays=None) -> bytes:
+    """The bytes of an archive that was altered after it was signed."""
+    buffer = io.BytesIO()
+    text = json.dumps({"format": f"aesara_nondecomp {kind}", "version": 1, **(header or {})}).encode()
+    np.savez(buffer, header=np.frombuffer(text, dtype=np.uint8), **(arrays or {}))
+    return buffer.getvalue()
+
+
+# -- There and back --------------------------------------------------------------------------------------------------
+
+
+def test_a_model_comes_back_as_it_went(model, path):
+    model.save(path)
+    loaded = load_model(path)
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    for name in ("measure", "classes", "prior", "threshold", "best_step", "feature_names", "network_description"):
+        assert getattr(loaded, name) == getattr(model, name), name
+    assert loaded.history == [] and loaded.evaluations == []
+
+
+def test_models_are_told_apart_by_what_they_are_and_not_by_their_arrays(model):
+    assert model == model and model != copy.copy(model)
+
+
+def test_a_trained_model_comes_back(functions, path):
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    model = fit(X, y, "qmean", functions=functions, seed=0, steps=40, batch_size=20, validation=0.3)
+    model.save(path)
+    loaded = load_model(path)
+    assert np.array_equal(loaded.predict(X), model.predict(X)) and set(loaded.predict(X)) == {"yes", "no"}
+    assert loaded.score(X, y) == model.score(X, y) and loaded.best_step == model.best_step
+
+
+@pytest.mark.parametrize("classes", [(False, True), (-1, 1), (0.5, 2.25), ("ham", "späm"), (np.int64(3), np.int64(9))])
+def test_labels_keep_their_kind(classes, functions, path):
+    model_of(functions, classes=classes).save(path)
+    loaded, plain = load_model(path).classes, tuple(np.array(classes).tolist())
+    assert loaded == plain and [type(label) for label in loaded] == [type(label) for label in plain]
+
+
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, 0.1, -3e-300])
+def test_any_threshold_is_kept_exactly(threshold, functions, path):
+    model_of(functions, threshold=threshold).save(path)
+    assert load_model(path).threshold == threshold
+
+
+ALL_MEASURES = [*measures.defaults(), measures.get("weighted_accuracy", c=0.7), measures.get("fbeta", beta=0.3),
+                measures.get("min", tau=0.1), measures.get("gower_legendre", sigma=0.123456789),
+                measures.get("qmeasure", beta=2), measures.get("bakld", C=0.2)]  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", ALL_MEASURES, ids=str)
+def test_every_measure_of_the_catalogue_comes_back_equal(measure):
+    description = json.loads(json.dumps(describe_measure(measure)))
+    restored = restore_measure(description)
+    assert restored == measure and str(restored) == str(measure)
+
+
+@pytest.mark.parametrize("measure", [MINE, CONCAVE], ids=str)
+def test_a_measure_of_ones_own_must_be_given_again(measure, functions, path):
+    model_of(functions, measure).save(path)
+    with pytest.raises(ValueError, match=f"'{measure.name}' is a measure of your own.*Pass it as `measure`"):
+        load_model(path)
+    with pytest.raises(ValueError, match=f"the stored measure is '{measure.name}'.*got 'f1'"):
+        load_model(path, measure="f1")
+    assert load_model(path, measure=measure).measure is measure
+
+
+def test_a_measure_with_other_parameters_than_the_stored_one_is_refused(functions, path):
+    stored, other = (measures.get("fbeta", beta=beta) for beta in (2, 3))
+    model_of(functions, stored).save(path)
+    with pytest.raises(ValueError, match=r"is 'fbeta\(beta=2\)': pass that one, got 'fbeta\(beta=3\)'"):
+        load_model(path, measure=other)
+    assert load_model(path, measure=stored).measure == stored
+
+
+def test_a_measure_of_ones_own_is_not_mistaken_for_one_of_the_catalogue(functions, path):
+    model_of(functions, pseudolinear("f1", (0, 2, 0), (1, 1, 0))).save(path)
+    with pytest.raises(ValueError, match="'f1' is a measure of your own"):
+        load_model(path)
+
+
+def test_a_float32_model_predicts_the_same_in_float64_and_back(model, path):
+    model.save(path)
+    wide = load_model(path, dtype="float64")
+    assert wide.functions.network.dtype == "float64" and wide.decision_function(X).dtype == np.float64
+    assert wide.decision_function(X) == pytest.approx(model.decision_function(X), abs=1e-5)
+    wide.save(path)
+    assert load_model(path).functions.network.dtype == "float64"
+    narrow = load_model(path, dtype="float32")
+    assert np.array_equal(narrow.decision_function(X), model.decision_function(X))
+
+
+def test_loading_compiles_nothing(model, path, monkeypatch):
+    model.save(path)
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    assert load_model(path).feature_names == ["a", "b", "ä", "d"]
+
+
+def test_a_model_file_holds_plain_arrays_and_json_only(model, path):
+    model.save(path)
+    with zipfile.ZipFile(path) as archive:
+        arrays = {name: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in archive.namelist()}
+    header = json.loads(arrays.pop("header.npy").tobytes())
+    assert all(array.dtype.kind == "f" for array in arrays.values())
+    assert header["measure"] == {"name": "f1", "parameters": {}} and header["network"]["hidden"] == [6]
+    assert set(header["libraries"]) == {"python", "numpy", "aesara"}
+
+
+def test_a_linear_model_is_built_again(path):
+    functions = TrainFunctions(linear(D))
+    functions.load([np.arange(4.0).reshape(4, 1), np.array([0.5])])
+    model_of(functions).save(path)
+    assert load_model(path).decision_function(X) == pytest.approx(X @ np.arange(4.0) + 0.5, abs=1e-4)
+
+
+def test_a_network_of_ones_own_is_refused_with_a_way_out(path):
+    inputs = at.matrix("inputs", dtype="float32")
+    W = aesara.shared(np.zeros((D, 1), "float32"), name="W")
+    mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
+    with pytest.raises(ValueError, match="cannot be saved.*graph of your own.*`mlp` and `linear`"):
+        mine.save(path)
+    assert not path.exists()
+
+
+# -- Copies and pickles ----------------------------------------------------------------------------------------------
+
+
+def by_joblib(model):
+    joblib, file = pytest.importorskip("joblib", reason="comes with the extra sklearn"), io.BytesIO()
+    joblib.dump(model, file)
+    return joblib.load(io.BytesIO(file.getvalue()))
+
+
+@pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), by_joblib, copy.deepcopy, copy.copy])
+def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    options = {"functions": functions, "validation": 0.3, "feature_names": list("abcd")}
+    model = fit(X, y, "kld", seed=0, steps=8, batch_size=20, **options)
+    twin = copied(model)
+    assert np.array_equal(twin.decision_function(X), model.decision_function(X))
+    for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "feature_names", "extra"):
+        assert getattr(twin, name) == getattr(model, name), name
+    assert twin.evaluations == model.evaluations and twin.functions.optimizer == functions.optimizer
+
+
+def test_a_deep_copy_compiles_nothing_and_shares_no_weights(functions, model, monkeypatch):
+    before = model.decision_function(X)
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    twin = copy.deepcopy(model)
+    twin.parameters[0] += 1
+    twin.feature_names[0] = "z"
+    assert not np.array_equal(twin.decision_function(X), before)
+    assert np.array_equal(model.decision_function(X), before) and model.feature_names[0] == "a"
+
+
+def test_unpickling_compiles_nothing(model, monkeypatch):
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
+    assert pickle.loads(pickle.dumps(model)).feature_names == ["a", "b", "ä", "d"]
+
+
+def test_a_network_of_ones_own_is_copied_and_not_pickled():
+    inputs = at.matrix("inputs", dtype="float32")
+    W = aesara.shared(np.zeros((D, 1), "float32"), name="W")
+    mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
+    assert copy.deepcopy(mine).functions is mine.functions
+    with pytest.raises(ValueError, match="cannot be pickled.*graph of your own.*`mlp` and `linear`"):
+        pickle.dumps(mine)
+
+
+@pytest.mark.parametrize("classes", [(b"a", b"b"), (1j, 2j)])
+def test_labels_that_json_does_not_know_are_refused(classes, functions, path):
+    with pytest.raises(ValueError, match="only labels that are booleans, numbers or text can be saved, got"):
+        model_of(functions, classes=classes).save(path)
+
+
+# -- Whole or not at all ---------------------------------------------------------------------------------------------
+
+
+def test_a_failed_writing_leaves_the_old_file(model, path, monkeypatch):
+    model.save(path)
+    before = path.read_bytes()
+
+    def full_disk(file, **arrays):
+        file.write(b"half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        model.save(path)
+    assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+def test_the_path_is_taken_as_it_is(model, tmp_path):
+    model.save(str(tmp_path / "model"))
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    assert load_model(str(tmp_path / "model")).prior == model.prior
+
+
+# -- What is no model ------------------------------------------------------------------------------------------------
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(model, path):
+    model.save(path)
+    whole = path.read_bytes()
+    for length in [*range(0, len(whole), 37), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="a model file of aesara_nondecomp is needed, but .* is not usable"):
+            load_model(path)
+
+
+def test_an_altered_byte_is_noticed_or_without_effect(model, path):
+    model.save(path)
+    whole, refused = path.read_bytes(), 0
+    for position in range(0, len(whole), 13):
+        altered = bytearray(whole)
+        altered[position] ^= 0x15
+        path.write_bytes(bytes(altered))
+        try:
+            loaded = load_model(path)
+        except ValueError as error:
+            refused += "is not usable" in str(error)
+        else:  # dates and the like inside the zip
+            assert [p.tobytes() for p in loaded.parameters] == [p.tobytes() for p in model.parameters]
+            assert (loaded.measure, loaded.classes, loaded.threshold) == (model.measure, model.classes, model.threshold)
+    assert refused > 0.7 * len(whole) / 13
+
+
+def altered_array(path) -> bytes:
+    header, arrays = read_archive(path, "model")
+    arrays["parameters.0"] = arrays["parameters.0"] + 1e-7
+    return archived(header={**header, "checksum": "0" * 64}, arrays=arrays)
+
+
+FOREIGN = {
+    "nothing": (lambda path: b"", "it cannot be read as one"),
+    "text": (lambda path: b"measure,f1\n", "it cannot be read as one"),
+    "a pickle": (lambda path: pickle.dumps({"measure": "f1"}), "it cannot be read as one"),
+    "an array": (lambda path: _bytes_of(np.save, np.arange(3)), "it cannot be read as one"),
+    "other arrays": (lambda path: _bytes_of(np.savez, np.arange(3)), "it cannot be read as one"),
+    "objects": (lambda path: _bytes_of(np.savez, np.array([{}], dtype=object)), "it cannot be read as one"),
+    "a header of another make": (lambda path: _bytes_of(np.savez, header=np.arange(9)), "it cannot be read as one"),
+    "a checkpoint": (lambda path: archived("checkpoint"), "it calls itself 'aesara_nondecomp checkpoint'"),
+    "the future": (lambda path: archived(header={"version": 2}), "it is of version 2, .* reads version 1"),
+    "no checksum": (lambda path: archived(), "its checksum does not fit"),
+    "another array": (altered_array, "its checksum does not fit"),
+}
+
+
+def _bytes_of(save, *arrays, **named) -> bytes:
+    buffer = io.BytesIO()
+    save(buffer, *arrays, **named)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_foreign_file_is_refused_with_the_reason(name, model, path):
+    content, reason = FOREIGN[name]
+    model.save(path)
+    path.write_bytes(content(path))
+    with pytest.raises(ValueError, match=f"model.npz' is not usable: {reason}"):
+        load_model(path)
+
+
+def test_a_missing_file_is_called_missing(path):
+    with pytest.raises(FileNotFoundError):
+        load_model(path)
+
+
+def test_a_header_that_json_cannot_hold_writes_nothing(path):
+    with pytest.raises(TypeError):
+        write_archive(path, "model", {"prior": object()}, {})
+    assert not path.exists()
+
+
+def test_objects_are_refused_and_write_nothing(path):
+    with pytest.raises(ValueError, match=r"a model file holds plain arrays, no objects, got \['b'\]"):
+        write_archive(path, "model", {}, {"a": np.ones(2), "b": np.array([None])})
+    assert not path.exists()
+
+
+# -- ONNX ------------------------------------------------------------------------------------------------------------
+
+ACTIVATIONS = ["relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus", "identity"]
+
+
+def served(path, features):
+    runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session, session.run(["scores", "positive"], {"X": features})
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_onnx_gives_the_scores_and_labels_of_the_model(activation, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    functions = TrainFunctions(mlp(D, (6, 5), activation=activation, seed=1))
+    model = model_of(functions, scaling=Standardiser.fit(X, clip=1.5))
+    model.threshold = float(np.sort(model.decision_function(X))[29:31].mean())
+    export_onnx(model, tmp_path / "model.onnx")
+    _, (scores, positive) = served(tmp_path / "model.onnx", X.astype("float32"))
+    assert scores == pytest.approx(model.decision_function(X), abs=1e-5) and scores.dtype == np.float32
+    assert np.array_equal(positive, model.predict(X) == 1) and positive.mean() == 0.5
+
+
+def test_onnx_of_an_unscaled_linear_model_is_the_model(tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    functions = TrainFunctions(linear(D, dtype="float64"))
+    functions.load([np.arange(4.0).reshape(4, 1), np.array([0.5])])
+    export_onnx(model_of(functions, classes=("no", "yes")), tmp_path / "model.onnx")
+    session, (scores, _) = served(tmp_path / "model.onnx", X[:1])
+    assert scores == pytest.approx(X[:1] @ np.arange(4.0) + 0.5)
+    assert session.get_modelmeta().custom_metadata_map["classes"] == "('no', 'yes')"
+
+
+def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    inputs = at.matrix("inputs", dtype="float32")
+    W = aesara.shared(np.zeros((D, 1), "float32"), name="W")
+    mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
+    with pytest.raises(ValueError, match="only networks made by `mlp` or `linear`"):
+        export_onnx(mine, tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="export_onnx needs a Model, got 5"):
+        export_onnx(5, tmp_path / "model.onnx")
+
+
+def test_exporting_without_onnx_names_the_extra(model, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"pip install 'aesara-nondecomp\[onnx\]'"):
+        export_onnx(model, tmp_path / "model.onnx")

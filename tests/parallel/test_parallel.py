@@ -1,0 +1,282 @@
+"""Training over several processes gives what one process gives; and they end together, whatever ends them.
+
+The jobs themselves are in `mpi_jobs.py`, and need mpi4py and an mpirun (extra ``mpi``); the rest runs on threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from aesara_nondecomp.data import LazyRows, Standardiser
+from aesara_nondecomp.parallel import DistributedRows, all_succeed, on_root, share
+
+# -- on threads ------------------------------------------------------------------------------------------------------
+
+
+class ThreadComm:
+    """The few operations of an mpi4py communicator that are used, between threads."""
+
+    def __init__(self, rank: int, size: int, barrier: threading.Barrier, slots: list[Any]):
+        self.rank, self.size, self._barrier, self._slots = rank, size, barrier, slots
+
+    def allgather(self, value: Any) -> list[Any]:
+        self._slots[self.rank] = value
+        self._barrier.wait(10)
+        values = list(self._slots)
+        self._barrier.wait(10)
+        return values
+
+    def bcast(self, value: Any, root: int = 0) -> Any:
+        return self.allgather(value)[root]
+
+    def Allreduce(self, own: np.ndarray, total: np.ndarray) -> None:  # noqa: N802  # mpi4py's name
+        total[...] = sum(self.allgather(own.copy()))
+
+
+def in_all(size: int, job: Callable[[Any], Any]) -> list[Any]:
+    """What `job` returns, or raises, in each of `size` threads."""
+    barrier, slots, results = threading.Barrier(size), [None] * size, [None] * size
+
+    def run(rank: int) -> None:
+        try:
+            results[rank] = job(ThreadComm(rank, size, barrier, slots))
+        except Exception as problem:
+            results[rank] = problem
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+X = np.random.default_rng(0).normal(size=(11, 3))
+X[:, 2] = 0.1  # a constant column, of a number that sums inexactly
+CUTS = {1: [0, 11], 2: [0, 4, 11], 3: [0, 1, 9, 11], 4: [0, 5, 5, 6, 11]}  # of four, one has no rows
+KINDS: dict[str, Callable] = {
+    "array": np.array,
+    "lazy": lambda rows: LazyRows(rows, "float64"),
+    "sparse": scipy.sparse.csr_matrix,
+}
+
+
+def spread(comm, kind="array") -> DistributedRows:
+    start, stop = CUTS[comm.size][comm.rank : comm.rank + 2]
+    return share(comm, KINDS[kind](X[start:stop]))[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", CUTS)
+def test_the_parts_of_a_batch_make_up_the_batch(size, kind):
+    indices = np.array([10, 3, -1, 0, 5, 3])
+    parts = in_all(size, lambda comm: spread(comm, kind).batch(indices))
+    whole = np.zeros((6, 3))
+    for part in parts:
+        whole[part.positions] += part.X
+    np.testing.assert_array_equal(whole, np.where(indices[:, None] < 0, 0, X[indices]))
+    assert sum(len(part.positions) for part in parts) == 5
+    assert {part.n for part in parts} == {6}
+
+
+@pytest.mark.parametrize("size", CUTS)
+def test_a_selection_of_rows_is_numbered_anew(size):
+    rows = np.array([9, 2, 7])
+    parts = in_all(size, lambda comm: spread(comm).part(rows)[:])
+    whole = np.zeros((3, 3))
+    for part in parts:
+        whole[part.positions] = part.X
+    np.testing.assert_array_equal(whole, X[rows])
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 12.0)])
+@pytest.mark.parametrize("size", CUTS)
+def test_scaling_is_that_of_all_rows(size, weight):
+    expected = Standardiser.fit(X, sample_weight=weight)
+    for scaling in in_all(size, lambda comm: spread(comm).standardiser(weight)):
+        np.testing.assert_allclose(scaling.mean_, expected.mean_, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(scaling.scale_, expected.scale_, rtol=1e-14)
+        assert scaling.scale_[2] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_digest_depends_on_the_rows_and_not_on_their_spread(kind):
+    digests = {digest for size in CUTS for digest in in_all(size, lambda comm: spread(comm, kind).digest())}
+    assert len(digests) == 1
+    swapped = in_all(2, lambda comm: spread(comm, kind).part(np.array([1, 0, *range(2, 11)])).digest())
+    assert len(set(swapped)) == 1 and not digests & set(swapped)
+
+
+def test_token_ids_are_padded_to_one_width_and_cut_to_the_batch():
+    ids = [np.array([[1, 2, 0], [3, 0, 0]], "int32"), np.array([[4]], "int32")]
+
+    def job(comm):
+        rows = share(comm, ids[comm.rank])[0].checked(lambda own: own)
+        return rows.shape, rows.token_lengths().tolist(), rows.batch(np.array([1, 2])).X.tolist()
+
+    (shape, lengths, first), (_, _, second) = in_all(2, job)
+    assert shape == (3, 3) and lengths == [2, 1, 1]
+    assert first == [[3, 0, 0]] and second == [[4, 0, 0]]
+
+
+def test_labels_are_those_of_all_in_the_order_of_the_ranks():
+    def job(comm):
+        start, stop = CUTS[3][comm.rank : comm.rank + 2]
+        return share(comm, X[start:stop], np.arange(start, stop), None)[1:]
+
+    for labels, weight in in_all(3, job):
+        assert labels.tolist() == list(range(11)) and weight is None
+
+
+def test_what_one_process_lacks_is_an_error_in_all():
+    def without_columns(comm):
+        share(comm, X[:, 0] if comm.rank == 1 else X)
+
+    def without_labels(comm):
+        share(comm, X, X[:3, 0] if comm.rank == 2 else X[:, 0])
+
+    def without_weights(comm):
+        share(comm, X, None if comm.rank == 1 else np.ones(11))
+
+    expected = {
+        without_columns: "process 1 of 3: .* a matrix of rows",
+        without_labels: "process 2 of 3: ",
+        without_weights: "all processes need",
+    }
+    for job, message in expected.items():
+        for problem in in_all(3, job):
+            with pytest.raises(ValueError, match=message):
+                raise problem
+
+
+def test_agreed_gives_each_process_its_own_value():
+    assert in_all(3, lambda comm: all_succeed(comm, lambda: comm.rank)) == [0, 1, 2]
+
+
+def test_a_callback_is_called_in_the_first_process_and_answers_in_all():
+    calls = []
+
+    def job(comm):
+        return on_root(comm, lambda step: calls.append(comm.rank) or step == 2)(2)
+
+    assert in_all(3, job) == [True] * 3 and calls == [0]
+
+
+# -- on MPI ----------------------------------------------------------------------------------------------------------
+
+MPIRUN = shutil.which("mpirun", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+SETTINGS = {  # Open MPI's, for a container's root and for more processes than cores; others need none
+    **{f"{name}_ALLOW_RUN_AS_ROOT{end}": "1" for name in ("OMPI", "PRTE") for end in ("", "_CONFIRM")},
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+
+def has_mpi() -> bool:
+    try:
+        import mpi4py  # noqa: F401
+    except ImportError:
+        return False
+    return MPIRUN is not None
+
+
+needs_mpi = pytest.mark.skipif(not has_mpi(), reason="needs mpi4py and mpirun: the extra `mpi`")
+
+
+def environment() -> dict[str, str]:
+    paths = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, **SETTINGS, "PYTHONPATH": paths}
+
+
+def launched(size: int, *arguments: Any, seconds: float = 240) -> subprocess.CompletedProcess:
+    job = [str(MPIRUN), "-n", str(size), sys.executable, *map(str, arguments)]
+    return subprocess.run(job, capture_output=True, text=True, timeout=seconds, env=environment())
+
+
+def mpirun(size: int, *arguments: Any, seconds: float = 240) -> subprocess.CompletedProcess:
+    return launched(size, Path(__file__).parents[1] / "mpi_jobs.py", *arguments, seconds=seconds)
+
+
+def written(size: int, out: Path, *arguments: Any) -> list[Any]:
+    """The JSON that each process of a successful job wrote."""
+    done = mpirun(size, *arguments, out)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(Path(f"{out}.{rank}").read_text()) for rank in range(size)]
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_every_algorithm_reaches_the_weights_of_one_process(size, tmp_path):
+    for gaps in written(size, tmp_path / "gaps", "every_algorithm"):
+        assert len(gaps) == 8
+        assert max(gaps.values()) < 1e-10, gaps
+
+
+@needs_mpi
+@pytest.mark.parametrize("job", ["two_phases", "text", "classifier"])
+def test_phases_texts_and_the_estimator_end_as_in_one_process(job, tmp_path):
+    for gaps in written(2, tmp_path / "gaps", job):
+        assert max(gaps.values()) < 1e-10
+
+
+@needs_mpi
+def test_the_command_line_trains_and_reports_once(tmp_path):
+    from aesara_nondecomp import load_model
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2)).round(3)
+    lines = [f"{a},{b},{'yes' if a + b > 0.5 else 'no'}" for a, b in X]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,bought", *lines]))
+    options = ["train", str(tmp_path / "rows.csv"), "--target", "bought", "--steps", "40", "--hidden", "4"]
+    single = [sys.executable, "-m", "aesara_nondecomp", *options, "--out", str(tmp_path / "one")]
+    assert subprocess.run(single, env=environment(), capture_output=True).returncode == 0
+    done = launched(2, "-m", "aesara_nondecomp", *options, "--mpi", "--out", tmp_path / "two")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("threshold") == 1
+    one, two = (load_model(tmp_path / name) for name in ("one", "two"))
+    np.testing.assert_allclose(two.decision_function(X), one.decision_function(X), atol=1e-4)
+
+
+@needs_mpi
+def test_a_killed_process_ends_the_job_and_another_number_of_them_resumes_it(tmp_path):
+    undisturbed = mpirun(2, "checkpointed", tmp_path / "whole.npz", tmp_path / "whole_checkpoint.npz")
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    checkpoint = tmp_path / "checkpoint.npz"
+    killed = mpirun(2, "checkpointed", tmp_path / "unused.npz", checkpoint, 1, 130, seconds=60)
+    assert killed.returncode != 0
+    assert not (tmp_path / "unused.npz").exists() and checkpoint.exists()
+    resumed = mpirun(3, "checkpointed", tmp_path / "resumed.npz", checkpoint)
+    assert resumed.returncode == 0, resumed.stderr
+    with np.load(tmp_path / "whole.npz") as whole, np.load(tmp_path / "resumed.npz") as again:
+        assert whole["steps"] == again["steps"] == 200
+        for name in whole.files:
+            np.testing.assert_allclose(again[name], whole[name], atol=1e-10)
+
+
+@needs_mpi
+def test_an_error_in_one_process_ends_the_job_with_its_message():
+    failed = mpirun(2, "failing", seconds=60)
+    assert failed.returncode != 0
+    assert "the disk is full" in failed.stderr
+    assert "process 1 of 2 failed" in failed.stderr and "resume=True" in failed.stderr
+
+
+@needs_mpi
+def test_bad_rows_in_one_process_are_refused_in_all(tmp_path):
+    for not_finite, lengths in written(2, tmp_path / "messages", "refused"):
+        assert not_finite.startswith("process 1 of 2: features must be finite")
+        assert lengths.startswith("process 1 of 2: ")

@@ -1,0 +1,378 @@
+"""Interrupted runs: resumed, they end as if undisturbed, to the last bit; what does not fit is refused."""
+
+import json
+import signal
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp import Recipe, TrainFunctions, fit, mlp
+from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
+from aesara_nondecomp.training.recipes import Phase
+
+N_ROWS, D, STEPS = 240, 4, 60
+
+
+def toy(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(N_ROWS) < N_ROWS // 4, 1, -1)
+    return rng.standard_normal((N_ROWS, D)) + 0.5 * y[:, None], y
+
+
+X, Y = toy()
+VALIDATION = toy(seed=1)
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return TrainFunctions(mlp(D, (6,), seed=0))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.npz"
+
+
+def same(first, second) -> bool:
+    return len(first) == len(second) and all(a.tobytes() == b.tobytes() for a, b in zip(first, second))
+
+
+def without_clock(history):
+    return [step._replace(seconds=0.0) for step in history]
+
+
+def stop_at(step_number: int):
+    return lambda step: step.step == step_number
+
+
+def interrupted_fit(functions, path, stops, **options):
+    """Stopped after each of the given steps and resumed from the file, with everything in memory spoilt between."""
+    for stop in stops:
+        stopped = fit(X, Y, functions=functions, checkpoint=path, resume=True, on_step=stop_at(stop), **options)
+        assert len(stopped.history) == stop
+        functions.initialise(1000 + stop)
+    return fit(X, Y, functions=functions, checkpoint=path, resume=True, **options)
+
+
+def recipe(*phases, averaging=0.9):
+    return Recipe(tuple(phases), learning_rate=0.02, averaging=averaging)
+
+
+P = 0.25
+RUNS = {
+    "DUPLE": {"recipe": recipe(Phase(DUPLE("gmean", P)))},
+    "DUPLE, dual steps": {"recipe": recipe(Phase(DUPLE("min", P, dual="step")))},
+    "DUPLE on new weights": {"measure": "qmean", "preset": "paper"},
+    "Mix": {"measure": "qmean"},
+    "DENIM": {"recipe": recipe(Phase(DENIM("qmeasure", P, eps=1 / 480)))},
+    "WarmStart, DENIM": {"measure": "kld"},
+    "WarmStart, short": {"recipe": recipe(Phase(WarmStart(CrossEntropy(P), 20, DUPLE("qmean", P))))},
+    "DAME": {"measure": "f1"},
+    "DAME in rounds": {"recipe": recipe(Phase(DAME("f1", P, inner_steps=7, round_rows=50)))},
+    "DAME, pseudo-concave": {"measure": "cqreward"},
+    "DAME on the head": {"measure": "f1", "preset": "paper"},
+    "fixed weights": {"measure": "f1", "algorithm": "cross_entropy"},
+    "three phases": {"recipe": recipe(*(Phase(ClassWeighted(P), share) for share in (0.2, 0.3, 0.5)))},
+    "stratified, weighted": {"measure": "qmean", "sampler": "stratified", "sample_weight": np.arange(N_ROWS) % 3},
+    "cosine, weight decay": {"measure": "f1", "schedule": "cosine", "l2": 0.01},
+    "validation": {"measure": "f1", "validation": VALIDATION, "evaluate_every": 4},
+    "validation share": {"measure": "f1", "validation": 0.3, "evaluate_every": 4},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_resumed_run_ends_as_the_undisturbed_one(name, functions, path):
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, **RUNS[name]}
+    undisturbed = fit(X, Y, functions=functions, **options)
+    # 12, 30: ends of phases; 37: between two periodic checkpoints.
+    resumed = interrupted_fit(functions, path, (1, 12, 30, 37), checkpoint_every=10, **options)
+    assert same(undisturbed.parameters, resumed.parameters)
+    assert without_clock(undisturbed.history) == without_clock(resumed.history)
+    assert undisturbed.evaluations == resumed.evaluations and undisturbed.best_step == resumed.best_step
+
+
+def test_dropout_goes_on_with_the_same_masks(path):
+    dropping = TrainFunctions(mlp(D, (6,), dropout=0.4, seed=0))
+    options = {"measure": "qmean", "seed": 3, "steps": 30, "batch_size": 32}
+    undisturbed = fit(X, Y, functions=dropping, **options)
+    assert same(undisturbed.parameters, interrupted_fit(dropping, path, (11,), **options).parameters)
+
+
+def test_the_velocity_of_momentum_is_kept(path):
+    functions = TrainFunctions(mlp(D, (6,), seed=0), "momentum")
+    options = {"measure": "qmean", "seed": 3, "steps": 30, "batch_size": 32}
+    undisturbed = fit(X, Y, functions=functions, **options)
+    assert same(undisturbed.parameters, interrupted_fit(functions, path, (11,), **options).parameters)
+
+
+@pytest.mark.parametrize("validation", [None, 0.3])
+def test_an_unseeded_run_goes_on_with_its_own_random_numbers(validation, functions, path):
+    seen = []
+    options = {"steps": 40, "batch_size": 32, "checkpoint": path, "validation": validation, "functions": functions}
+
+    def watch(step):
+        seen.append((step.step, functions.parameters()))
+        return step.step == 20
+
+    fit(X, Y, "qmean", on_step=watch, **options)
+    first_weights = seen[-1][1]
+    resumed = fit(X, Y, "qmean", on_step=watch, resume=True, **options)
+    again = fit(X, Y, "qmean", resume=True, **options)
+    assert [number for number, _ in seen] == list(range(1, 41))
+    assert not same(first_weights, seen[20][1]) and same(resumed.parameters, again.parameters)
+
+
+def test_a_finished_run_is_returned_without_another_step(functions, path):
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "checkpoint": path, "functions": functions}
+    made = []
+    first = fit(X, Y, "qmean", **options)
+    again = fit(X, Y, "qmean", resume=True, on_step=made.append, **options)
+    assert made == [] and same(first.parameters, again.parameters) and first.history == again.history
+
+
+def test_a_run_out_of_patience_is_returned_without_another_step(functions, path):
+    options = {"seed": 3, "steps": 400, "batch_size": 32, "checkpoint": path, "functions": functions,
+               "validation": VALIDATION, "evaluate_every": 5, "patience": 2}  # fmt: skip
+    made = []
+    first = fit(X, Y, "f1", **options)
+    again = fit(X, Y, "f1", resume=True, on_step=made.append, **options)
+    assert len(first.history) < 400 and made == [] and same(first.parameters, again.parameters)
+
+
+def test_a_recipe_can_be_used_again(functions):
+    mine = recipe(Phase(Mix(DUPLE("qmean", P), CrossEntropy(P))))
+    first, second = (fit(X, Y, recipe=mine, functions=functions, seed=3, steps=20, batch_size=32) for _ in range(2))
+    assert same(first.parameters, second.parameters)
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+def interrupt_at(step_number: int):
+    def press(step):
+        if step.step == step_number:
+            raise KeyboardInterrupt
+
+    return press
+
+
+def test_ctrl_c_returns_the_averaged_weights_so_far_and_says_so(functions):
+    path_of_weights = []
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "functions": functions}
+    fit(X, Y, "qmean", on_step=lambda step: path_of_weights.append(functions.averaged_parameters()), **options)
+    with pytest.warns(UserWarning, match="interrupted after 40 of 60 steps") as caught:
+        model = fit(X, Y, "qmean", on_step=interrupt_at(40), **options)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert same(model.parameters, path_of_weights[39]) and len(model.history) == 40
+
+
+def test_ctrl_c_returns_the_best_weights_by_validation(functions):
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "functions": functions, "validation": VALIDATION}
+    with pytest.warns(UserWarning, match="interrupted after 55"):
+        model = fit(X, Y, "f1", on_step=interrupt_at(55), evaluate_every=5, **options)
+    assert model.value(*VALIDATION) == max(e.value for e in model.evaluations)
+
+
+def test_ctrl_c_before_the_first_step_is_not_swallowed(functions, monkeypatch):
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(functions, "ascend", press)
+    with pytest.raises(KeyboardInterrupt):
+        fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=32)
+
+
+def test_a_run_goes_on_after_ctrl_c_from_its_last_checkpoint(functions, path):
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "functions": functions, "checkpoint": path}
+    undisturbed = fit(X, Y, "qmean", **options)
+    path.unlink()
+    with pytest.warns(UserWarning, match="interrupted"):
+        fit(X, Y, "qmean", checkpoint_every=25, on_step=interrupt_at(40), **options)
+    made = []
+    resumed = fit(X, Y, "qmean", resume=True, on_step=lambda step: made.append(step.step), **options)
+    assert made[0] == 26 and same(undisturbed.parameters, resumed.parameters)
+
+
+# -- Refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(functions, path):
+    """A checkpoint after 10 of 60 steps, and the options it was written with."""
+    options = {"X": X, "y": Y, "measure": "qmean", "functions": functions, "seed": 3, "steps": STEPS, "batch_size": 32}
+    fit(**options, checkpoint=path, on_step=stop_at(10))
+    return options
+
+
+CHANGES = {
+    "features": {"X": np.where(np.arange(N_ROWS)[:, None] == 7, X + 1e-3, X)},
+    "labels": {"y": np.where(np.arange(N_ROWS) == 7, -Y, Y)},
+    "sample_weight": {"sample_weight": np.where(np.arange(N_ROWS) == 7, 2.0, 1.0)},
+    "measure": {"measure": "gmean"},
+    "recipe": {"algorithm": "duple_ns"},
+    "learning_rate": {"learning_rate": 0.02},
+    "schedule": {"schedule": "cosine"},
+    "averaging": {"averaging": 0.5},
+    "l2": {"l2": 0.1},
+    "temperature": {"temperature": 2.0},
+    "batch_size": {"batch_size": 31},
+    "sampler": {"sampler": "balanced"},
+    "normalize": {"normalize": "batch"},
+    "steps": {"steps": 61},
+    "seed": {"seed": 4},
+    "validation": {"validation": VALIDATION},
+    "initial": {"initial": [np.ones((D, 6)), np.ones(6), np.ones((6, 1)), np.ones(1)]},
+    "prior": {"prior": 0.3},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_checkpoint_of_another_run_is_refused_by_name(name, stopped, path):
+    with pytest.raises(ValueError, match=f"is of another run: it differs in .*{name}.*another path"):
+        fit(**{**stopped, **CHANGES[name]}, checkpoint=path, resume=True)
+
+
+def test_a_checkpoint_of_another_network_or_optimiser_is_refused(stopped, path):
+    del stopped["functions"]
+    with pytest.raises(ValueError, match="differs in network"):
+        fit(**stopped, network=mlp(D, (7,)), checkpoint=path, resume=True)
+    with pytest.raises(ValueError, match="differs in optimizer"):
+        fit(**stopped, network=mlp(D, (6,)), optimizer="sgd", checkpoint=path, resume=True)
+
+
+def test_how_often_checkpoints_are_written_may_change(stopped, path):
+    assert len(fit(**stopped, checkpoint=path, checkpoint_every=7, resume=True).history) == STEPS
+
+
+def test_a_damaged_checkpoint_is_refused(stopped, path):
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="checkpoint file of aesara_nondecomp is needed.*not usable"):
+        fit(**stopped, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize("changes, message", [
+    ({"resume": True}, "resume needs a checkpoint"),
+    ({"checkpoint": "no/such/folder/run.npz"}, "in a folder that exists"),
+    ({"checkpoint": "run.npz", "checkpoint_every": 0}, "checkpoint_every must be a whole number of at least 1"),
+])  # fmt: skip
+def test_unusable_checkpoint_options_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        fit(X, Y, **changes)
+
+
+def test_resuming_without_a_file_starts_at_the_start(functions, path):
+    options = {"seed": 3, "steps": 20, "batch_size": 32, "functions": functions}
+    assert same(fit(X, Y, checkpoint=path, resume=True, **options).parameters, fit(X, Y, **options).parameters)
+
+
+def test_a_checkpoint_holds_plain_arrays_and_json_only(stopped, path):
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                array = np.load(member, allow_pickle=False)
+            assert array.dtype.kind in "fiuU"
+            if name == "header.npy":
+                assert json.loads(array.tobytes())["format"] == "aesara_nondecomp checkpoint"
+
+
+# -- Other processes -------------------------------------------------------------------------------------------------
+
+SCRIPT = """
+import os, random, signal, sys, time
+import numpy as np
+from aesara_nondecomp import TrainFunctions, fit, mlp
+from aesara_nondecomp.models.archive import read_archive
+
+folder = sys.argv[1]
+rows = np.load(os.path.join(folder, "rows.npz"))
+functions = TrainFunctions(mlp(rows["X"].shape[1], (6,), seed=0))
+
+def train(name, steps, on_step=None, **options):
+    return fit(rows["X"], rows["y"], "kld", functions=functions, seed=3, steps=steps, batch_size=32, validation=0.3,
+               checkpoint=os.path.join(folder, name + ".npz"), on_step=on_step, **options)
+
+def kill_at_33(step):
+    if step.step == 33:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+KILL = (
+    SCRIPT
+    + """
+train("killed", 60, kill_at_33, checkpoint_every=10)
+"""
+)
+
+RESUME = (
+    SCRIPT
+    + """
+first = []
+model = train("killed", 60, lambda step: first.append(step.step), resume=True)
+assert first[0] == 31, first[0]
+np.savez(os.path.join(folder, "resumed.npz"), *model.parameters)
+"""
+)
+
+# Forks share what is compiled, so that a restart costs nothing and the kills fall on training and writing alone.
+KILL_20_TIMES = (
+    SCRIPT
+    + """
+STEPS = 3000
+draw, path = random.Random(0), os.path.join(folder, "disturbed.npz")
+
+def fork_that_trains(begun):
+    child = os.fork()
+    if child == 0:
+        train("disturbed", STEPS, lambda step: os.write(begun, b".") and time.sleep(0.0005), resume=True,
+              checkpoint_every=3)
+        os._exit(0)
+    return child
+
+train("warm", 5)
+reached = []
+for _ in range(20):
+    tell, begun = os.pipe()
+    child = fork_that_trains(begun)
+    os.read(tell, 1)
+    time.sleep(draw.uniform(0.0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "the run was over before it was killed"
+    if os.path.exists(path):
+        reached.append(len(read_archive(path, "checkpoint")[1]["history"]))
+    os.close(tell), os.close(begun)
+assert reached == sorted(reached) and len(set(reached)) > 3, reached
+ends = [train("disturbed", STEPS, resume=True), train("undisturbed", STEPS)]
+for name, model in zip(("disturbed", "undisturbed"), ends):
+    np.savez(os.path.join(folder, name + "-end.npz"), *model.parameters)
+"""
+)
+
+
+def run_script(script: str, folder) -> int:
+    np.savez(folder / "rows.npz", X=X, y=Y)
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode
+
+
+def arrays_of(path) -> list[np.ndarray]:
+    with np.load(path) as archive:
+        return [archive[name] for name in archive.files]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
+def test_a_killed_process_is_continued_by_another_one(tmp_path, functions):
+    undisturbed = fit(X, Y, "kld", functions=functions, seed=3, steps=60, batch_size=32, validation=0.3)
+    assert run_script(KILL, tmp_path) == -signal.SIGKILL
+    assert run_script(RESUME, tmp_path) == 0
+    assert same(arrays_of(tmp_path / "resumed.npz"), undisturbed.parameters)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_20_kills_at_random_moments_leave_a_whole_file_and_the_same_weights_in_the_end(tmp_path):
+    assert run_script(KILL_20_TIMES, tmp_path) == 0
+    assert same(arrays_of(tmp_path / "undisturbed-end.npz"), arrays_of(tmp_path / "disturbed-end.npz"))

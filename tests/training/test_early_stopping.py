@@ -1,0 +1,256 @@
+"""Validation while training: by counts, in the measure's direction, without disturbing the run; callbacks; weights."""
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, measures, mlp
+from aesara_nondecomp.drivers import DUPLE, CrossEntropy
+from aesara_nondecomp.history import collapsed_since
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix
+from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.recipes import Phase
+
+N_ROWS, D = 240, 4
+
+
+def toy(seed: int = 0, n: int = N_ROWS):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < n // 4, 1, -1)
+    return rng.standard_normal((n, D)) + 0.4 * y[:, None], y
+
+
+X, Y = toy()
+HELD = toy(seed=1)
+QUICK = {"steps": 120, "batch_size": 32, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return TrainFunctions(mlp(D, (6,), seed=0))
+
+
+def same(first, second) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(first, second))
+
+
+# -- Evaluations -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["f1", "min", "qmean", "kld", "ae", "cqreward"])
+def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measure, functions):
+    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, **QUICK)
+    predicted = model.predict(HELD[0])
+    counts = [int(np.sum((HELD[1] == y) & (predicted == z))) for y, z in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    best = {e.step: e for e in model.evaluations}[model.best_step]
+    assert best.table == ConfusionMatrix(*counts)
+    assert best.value == measures.get(measure).from_counts(*counts) == model.value(*HELD)
+
+
+@pytest.mark.parametrize("measure", ["f1", "kld", "rae"])
+def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure, functions):
+    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, **QUICK)
+    values = [e.value for e in model.evaluations]
+    choose = max if measures.get(measure).greater_is_better else min
+    first = values.index(choose(values))
+    assert len(set(values)) > 3 and model.best_step == model.evaluations[first].step
+
+
+def test_evaluations_do_not_disturb_the_training(functions):
+    watched, alone = (fit(X, Y, functions=functions, validation=v, evaluate_every=e, **QUICK)
+                      for v, e in ((HELD, 7), (None, None)))  # fmt: skip
+    assert [s.gradient_norm for s in watched.history] == [s.gradient_norm for s in alone.history]
+    assert alone.evaluations == [] and alone.best_step is None
+
+
+def test_an_evaluation_is_of_the_averaged_weights(functions):
+    averages = {}
+    model = fit(X, Y, functions=functions, validation=HELD, evaluate_every=10, **QUICK,
+                on_step=lambda step: averages.update({step.step: functions.averaged_parameters()}))  # fmt: skip
+    assert same(model.parameters, averages[model.best_step])
+
+
+@pytest.mark.parametrize(
+    ("steps", "every", "expected"),
+    [(100, None, range(10, 101, 10)), (1000, None, range(50, 1001, 50)), (25, 10, [10, 20, 25]), (9, None, [9])],
+)
+def test_evaluations_come_20_a_run_at_least_10_steps_apart_and_at_the_end(steps, every, expected, functions):
+    options = {**QUICK, "steps": steps}
+    model = fit(X, Y, functions=functions, validation=HELD, evaluate_every=every, **options)
+    assert [e.step for e in model.evaluations] == list(expected)
+
+
+def test_a_share_is_held_out_in_both_classes_and_not_trained_on(functions):
+    model = fit(X, Y, functions=functions, validation=0.25, **QUICK)
+    table = model.evaluations[0].table
+    assert (table.TP + table.FN, table.FP + table.TN) == (15, 45)
+    # The start takes the first batch; 180 rows are left, so that an epoch is five batches of 32 and one of 20.
+    assert [step.samples for step in model.history[:7]] == [32, 64, 96, 128, 148, 180, 212]
+
+
+def test_another_seed_holds_out_other_rows(functions):
+    first, again, other = (fit(X, Y, functions=functions, validation=0.25, **{**QUICK, "seed": s}) for s in (3, 3, 4))
+    assert first.evaluations == again.evaluations != other.evaluations
+
+
+def test_the_rows_given_are_scaled_as_the_training_rows(functions):
+    shifted = 100 * X + 7, Y
+    as_is = fit(*shifted, functions=functions, validation=(100 * HELD[0] + 7, HELD[1]), **QUICK)
+    assert as_is.value(100 * HELD[0] + 7, HELD[1]) == max(e.value for e in as_is.evaluations) > 0.5
+
+
+# -- Patience --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["f1", "kld"])
+def test_training_stops_after_so_many_evaluations_without_a_better_one(measure, functions):
+    options = {**QUICK, "steps": 3000}
+    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, patience=4, **options)
+    steps = [e.step for e in model.evaluations]
+    assert steps.index(model.best_step) == len(steps) - 5 and len(model.history) == steps[-1] < 3000
+
+
+def evaluated(values, measure, patience=2):
+    """A ValidationMonitor that has seen these values, ten steps apart."""
+    validation = ValidationMonitor(None, None, measures.get(measure), 10, patience)
+    validation.restore({"evaluations": [[10 * k, v, 1, 1, 1, 1, False] for k, v in enumerate(values, 1)]}, None)
+    return validation
+
+
+@pytest.mark.parametrize(("values", "measure", "best", "should_stop"), [
+    ([0.1, 0.3, 0.2, 0.3], "f1", 20, True),
+    ([0.1, 0.3, 0.2, 0.4], "f1", 40, False),
+    ([0.4, 0.3, 0.2, 0.1], "kld", 40, False),
+    ([0.1, 0.3, 0.2], "kld", 10, True),
+    ([float("nan"), 0.3, float("nan")], "f1", 20, False),
+    ([float("nan")] * 3, "kld", 10, True),
+])  # fmt: skip
+def test_the_direction_of_improvement_is_the_measures(values, measure, best, should_stop):
+    validation = evaluated(values, measure)
+    assert validation.best.step == best and validation.should_stop() is should_stop
+
+
+def test_patience_begins_with_the_last_phase():
+    assert evaluated([0.5, 0.1, 0.1], "f1").should_stop(since=0)
+    assert not evaluated([0.5, 0.1, 0.1], "f1").should_stop(since=20)
+
+
+def test_earlier_phases_are_not_cut_short(functions):
+    phases = Phase(CrossEntropy(0.25), 0.5), Phase(DUPLE("qmean", 0.25), 0.5)
+    options = {**QUICK, "steps": 400, "validation": HELD, "evaluate_every": 2, "patience": 1}
+    model = fit(X, Y, "qmean", recipe=Recipe(phases), functions=functions, **options)
+    assert 200 < len(model.history) < 400
+    early = [e.value for e in model.evaluations if e.step <= 200]
+    assert any(b <= max(early[:k]) for k, b in enumerate(early) if k)
+
+
+# -- Callbacks -------------------------------------------------------------------------------------------------------
+
+
+def test_a_true_answer_of_any_callback_stops_after_the_step_and_all_are_asked(functions):
+    asked = []
+    callbacks = [lambda step: step.step == 17, lambda step: asked.append(step.step)]
+    model = fit(X, Y, functions=functions, on_step=callbacks, **QUICK)
+    assert len(model.history) == 17 and asked == list(range(1, 18))
+
+
+def test_a_model_stopped_by_a_callback_has_the_average_of_that_step(functions):
+    averages = []
+    callbacks = [lambda step: averages.append(functions.averaged_parameters()), lambda step: step.step == 17]
+    model = fit(X, Y, functions=functions, on_step=callbacks, **QUICK)
+    assert same(model.parameters, averages[-1])
+
+
+# -- A collapse to one class -----------------------------------------------------------------------------------------
+
+
+def noise(seed: int):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((20_000, 3)), np.where(np.arange(20_000) < 2_000, 1, 0)
+
+
+@pytest.mark.parametrize(("measure", "expected"), [("f1", 2 * 0.1 / 1.1), ("min", 0.5), ("qmean", 0.5)])
+def test_on_pure_noise_a_measure_ends_at_its_trivial_value(measure, expected):
+    model = fit(*noise(0), measure, network=linear(3), steps=400, batch_size=256, seed=0)
+    table = model.table(*noise(1))
+    assert measures.get(measure).from_counts(*table) == pytest.approx(expected, abs=0.02)
+    if measure == "f1":
+        assert table.predicted_prevalence > 0.95
+
+
+@pytest.mark.parametrize(("l2", "collapses"), [(1.0, True), (0.0, False)])
+def test_a_classifier_that_predicts_one_class_only_is_flagged(l2, collapses):
+    # A strong pull of the weights, but not of the bias, to zero: F1 on noise then takes every row for a positive.
+    model = fit(*noise(0), "f1", network=linear(3), validation=noise(1), l2=l2, steps=400, batch_size=256, seed=0)
+    last = model.evaluations[-1]
+    assert last.one_class is collapses is (last.TN + last.FN == 0)
+    first = collapsed_since(model.evaluations)
+    assert (first is not None) is collapses
+    if collapses:
+        assert all(e.one_class for e in model.evaluations if e.step >= first)
+
+
+# -- Sample weights --------------------------------------------------------------------------------------------------
+
+
+def whole_batches(X, y, **options):
+    """Deterministic but for the order of rows: every batch is the whole set."""
+    functions = TrainFunctions(linear(D, dtype="float64"), "sgd")
+    return fit(X, y, "qmean", functions=functions, steps=40, batch_size=10**6, learning_rate=0.3, seed=0, **options)
+
+
+@pytest.mark.filterwarnings("ignore:batch_size")
+def test_a_row_of_weight_3_counts_as_three_rows():
+    weight = np.random.default_rng(0).integers(0, 4, N_ROWS)
+    weighted = whole_batches(X, Y, sample_weight=weight)
+    repeated = whole_batches(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    assert weighted.prior == pytest.approx(repeated.prior) and weighted.prior != pytest.approx(0.25, abs=1e-3)
+    assert weighted.decision_function(X) == pytest.approx(repeated.decision_function(X), abs=1e-8)
+
+
+def test_rows_of_weight_0_are_as_good_as_gone(functions):
+    weight = (np.arange(N_ROWS) % 3 > 0).astype(float)
+    options = {"functions": functions, "validation": 0.3, **QUICK}
+    masked = fit(X, Y, sample_weight=weight, **options)
+    without = fit(X[weight > 0], Y[weight > 0], sample_weight=weight[weight > 0], **options)
+    assert same(masked.parameters, without.parameters) and masked.evaluations == without.evaluations
+
+
+def test_the_scale_of_the_weights_does_not_matter(functions):
+    weight = np.random.default_rng(0).random(N_ROWS)
+    first, second = (fit(X, Y, functions=functions, sample_weight=c * weight, **QUICK) for c in (1, 1024))
+    assert first.decision_function(X) == pytest.approx(second.decision_function(X), abs=1e-4)
+
+
+# -- Refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"validation": 0.0}, "validation must be a share of the rows strictly between 0 and 1, or a pair"),
+    ({"validation": 1.5}, "strictly between 0 and 1"),
+    ({"validation": True}, "or a pair \\(X, y\\), got True"),
+    ({"validation": "half"}, "or a pair \\(X, y\\), got 'half'"),
+    ({"validation": (X, Y, Y)}, "or a pair"),
+    ({"validation": (X, Y[:3])}, "same number of rows"),
+    ({"validation": (X[:, :2], Y)}, "the 4 columns seen in training, got 2"),
+    ({"validation": (X, Y + 5)}, "labels must be -1 or 1"),
+    ({"validation": (X[:9], Y[:9])}, "validation needs rows of both classes, got 'only 1'"),
+    ({"validation": (np.where(X > 2, np.nan, X), Y)}, "finite"),
+    ({"patience": 3}, "patience needs `validation`"),
+    ({"evaluate_every": 3}, "evaluate_every needs `validation`"),
+    ({"validation": 0.2, "patience": 0}, "patience must be a whole number of at least 1, got 0"),
+    ({"validation": 0.2, "evaluate_every": 2.5}, "evaluate_every must be a whole number of at least 1"),
+    ({"on_step": "print"}, "on_step must be a callable or a sequence of callables"),
+    ({"sample_weight": np.ones(3)}, "one weight per row"),
+    ({"sample_weight": -np.ones(N_ROWS)}, "finite and not negative"),
+    ({"sample_weight": np.zeros(N_ROWS)}, "above 0 for some rows of each class, got 0 for all positive rows"),
+    ({"sample_weight": Y > 0}, "got 0 for all negative rows"),
+    ({"feature_names": ["a", "b"]}, "feature_names must name each of the 4 columns, got '2 names'"),
+])  # fmt: skip
+def test_unusable_options_are_refused(options, message, functions):
+    with pytest.raises(ValueError, match=message):
+        fit(X, Y, functions=functions, **QUICK, **options)
+
+
+def test_feature_names_are_kept(functions):
+    model = fit(X, Y, functions=functions, feature_names=np.array(list("abcd")), **{**QUICK, "steps": 5})
+    assert model.feature_names == ["a", "b", "c", "d"]

@@ -1,0 +1,247 @@
+"""`fit`: reproducible, whatever the coding of the labels, in phases, and without side effects between fits."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp import Recipe, TrainFunctions, fit, measures, mlp
+from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp.drivers import DAME, CrossEntropy
+from aesara_nondecomp.training.recipes import Phase
+from aesara_nondecomp.training.run import _round_data
+
+N_ROWS, D = 240, 4
+QUICK = {"steps": 60, "batch_size": 32}
+
+
+def toy(seed: int = 0):
+    """Two overlapping clouds, a quarter of the rows positive."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(N_ROWS) < N_ROWS // 4, 1, -1)
+    return rng.standard_normal((N_ROWS, D)) + 0.8 * y[:, None] / np.sqrt(D) * 2, y
+
+
+X, Y = toy()
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return TrainFunctions(mlp(D, (6,), seed=0))
+
+
+def same(first, second) -> bool:
+    """Whether two lists of arrays are equal to the last bit."""
+    return all(a.tobytes() == b.tobytes() for a, b in zip(first, second))
+
+
+# -- Reproducible ----------------------------------------------------------------------------------------------------
+
+
+def test_equal_seeds_give_equal_models_to_the_last_bit_and_other_seeds_do_not(functions):
+    first, again, other = (fit(X, Y, "qmean", functions=functions, seed=s, **QUICK) for s in (3, 3, 4))
+    assert same(first.parameters, again.parameters)
+    assert not same(first.parameters, other.parameters)
+    assert [step.gradient_norm for step in first.history] == [step.gradient_norm for step in again.history]
+
+
+def test_functions_used_before_give_the_model_of_fresh_ones(functions):
+    fresh = fit(X, Y, "f1", hidden=(6,), seed=3, **QUICK)
+    fit(X, Y, "kld", functions=functions, seed=8, **QUICK)
+    assert same(fresh.parameters, fit(X, Y, "f1", functions=functions, seed=3, **QUICK).parameters)
+
+
+CODINGS = {
+    "0/1": (Y > 0).astype(int),
+    "booleans": Y > 0,
+    "words": np.where(Y > 0, "spam", "ham"),
+    "unsigned bytes": np.where(Y > 0, 255, 7).astype("uint8"),
+    "objects": np.where(Y > 0, "yes", "no").astype(object),
+    "a list of floats": [1.5 if sign > 0 else -2.5 for sign in Y],
+}
+
+
+@pytest.mark.parametrize("name", CODINGS)
+def test_the_coding_of_the_labels_does_not_matter(name, functions):
+    reference = fit(X, Y, "qmean", functions=functions, seed=3, **QUICK)
+    coded = fit(X, CODINGS[name], "qmean", functions=functions, seed=3, **QUICK)
+    assert same(reference.parameters, coded.parameters)
+    predicted = coded.predict(X)
+    assert np.array_equal(predicted == coded.classes[1], reference.predict(X) == 1)
+    assert coded.score(X, CODINGS[name]) == reference.score(X, Y)
+
+
+IN_ANOTHER_PROCESS = """
+import hashlib
+import sys
+import numpy as np
+from aesara_nondecomp import fit
+data = np.load(sys.argv[1])
+model = fit(data["X"], data["y"], "bakld", hidden=(6,), seed=5, steps=60, batch_size=32)
+print(hashlib.sha256(b"".join(p.tobytes() for p in model.parameters)).hexdigest())
+"""
+
+
+def test_another_process_gives_the_same_bits(tmp_path, functions):
+    here = fit(X, Y, "bakld", functions=functions, seed=5, **QUICK)
+    np.savez(tmp_path / "toy.npz", X=X, y=Y)
+    command = [sys.executable, "-c", IN_ANOTHER_PROCESS, str(tmp_path / "toy.npz")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    digest = hashlib.sha256(b"".join(p.tobytes() for p in here.parameters)).hexdigest()
+    assert done.stdout.split()[-1] == digest
+
+
+# -- Phases ----------------------------------------------------------------------------------------------------------
+
+
+def watched_fit(functions, **options):
+    """A model, and the parameters after each of its steps."""
+    path = []
+    model = fit(X, Y, functions=functions, seed=1, on_step=lambda step: path.append(functions.parameters()), **options)
+    return model, path
+
+
+def test_the_papers_dame_trains_all_layers_first_and_the_head_alone_after(functions):
+    model, path = watched_fit(functions, measure="f1", preset="paper", steps=240, batch_size=32)
+    first, second = path[:120], path[120:]
+    assert not any(same([a], [b]) for a, b in zip(first[0], first[-1]))
+    handed_over = first[-1]
+    for parameters in second:
+        assert same(parameters[:-2], handed_over[:-2])
+    assert not same(second[0][-2:], second[-1][-2:])
+    assert same(model.parameters, path[-1])  # the paper's last weights, no average
+
+
+def test_the_papers_dame_takes_its_level_afresh_every_50_steps(functions):
+    model, _ = watched_fit(functions, measure="f1", preset="paper", steps=260, batch_size=32)
+    assert all(step.duals == {} for step in model.history[:130])
+    levels = [step.duals["v"] for step in model.history[130:]]
+    rounds = [set(levels[start : start + 50]) for start in (0, 50, 100)]
+    assert [len(values) for values in rounds] == [1, 1, 1]
+    assert len(set.union(*rounds)) == 3
+
+
+def test_the_level_of_a_round_is_the_measure_on_the_training_rows(functions):
+    model, path = watched_fit(functions, measure="f1", preset="paper", steps=100, batch_size=32)
+    with functions.using(path[49]):
+        scores = functions.scores(model.scaling.transform(X.astype("float32"))).astype(float)
+    right = 1 / (1 + np.exp(-Y * scores))
+    soft = [right[Y == sign].mean() for sign in (1, -1)]
+    assert model.history[50].duals["v"] == pytest.approx(measures.get("f1").value(*soft, 0.25), abs=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 100, N_ROWS, 10**6])
+def test_the_rows_of_a_round_hold_both_classes(rows):
+    rare = np.where(np.arange(N_ROWS) < 2, 1, -1)
+    for seed in range(20):
+        _, y = _round_data(X, rare, rows, np.random.default_rng(seed))
+        assert set(y) == {-1.0, 1.0} and min(rows, N_ROWS) <= len(y) <= min(rows + 2, N_ROWS)
+
+
+def test_phases_share_the_steps_and_the_record_counts_through(functions):
+    shares = (0.2, 0.3, 0.5)
+    recipe = Recipe(tuple(Phase(CrossEntropy(0.25), share) for share in shares), averaging=0.9)
+    model, path = watched_fit(functions, recipe=recipe, steps=50, batch_size=32)
+    assert [step.step for step in model.history] == list(range(1, 51))
+    assert all(a.samples < b.samples and a.seconds <= b.seconds for a, b in zip(model.history, model.history[1:]))
+    # Each phase ends on its averaged weights, so the steps after it do not go on from the last ones.
+    jumps = [np.abs(b[0] - a[0]).max() for a, b in zip(path, path[1:])]
+    assert {9, 24} == set(np.argsort(jumps)[-2:])
+    assert not same(model.parameters, path[-1])
+
+
+def test_each_phase_starts_with_an_optimiser_that_remembers_nothing(functions):
+    recipe = Recipe((Phase(CrossEntropy(0.25), 0.5), Phase(CrossEntropy(0.25), 0.5)), learning_rate=0.01, averaging=0.0)
+    _, path = watched_fit(functions, recipe=recipe, steps=20, batch_size=32)
+    # Adam's first step moves an entry by the learning rate exactly, whatever the size of its gradient.
+    first_moves = np.concatenate([np.abs(b - a).ravel() for a, b in zip(path[9], path[10])])
+    assert first_moves[first_moves > 1e-4] == pytest.approx(0.01, abs=1e-4)
+    assert (first_moves > 1e-4).sum() > 10
+
+
+# -- One compilation -------------------------------------------------------------------------------------------------
+
+
+def test_one_compiled_step_serves_five_measures_and_all_algorithms(monkeypatch):
+    compiled, real = [], aesara.function
+    monkeypatch.setattr(aesara, "function", lambda *a, **k: compiled.append(k["name"]) or real(*a, **k))
+    functions = TrainFunctions(mlp(D, (6,), seed=0))
+    runs = [("qmean", "duple"), ("min", "duple_ns"), ("qmeasure", "denim"), ("f1", "dame"), ("cqreward", "dame_ns"),
+            ("f1", "cross_entropy"), ("f1", "class_weighted")]  # fmt: skip
+    for measure, algorithm in runs:
+        fit(X, Y, measure, algorithm=algorithm, functions=functions, seed=1, steps=60, batch_size=32).predict(X)
+    assert sorted(compiled) == ["ascend", "class_sums", "scores_of_raw"]
+
+
+# -- The model -------------------------------------------------------------------------------------------------------
+
+
+def test_a_later_fit_with_the_same_functions_does_the_model_no_harm(functions):
+    model = fit(X, Y, "qmean", functions=functions, seed=3, **QUICK)
+    before, score = model.decision_function(X), model.score(X, Y)
+    fit(X, -Y, "f1", functions=functions, seed=9, **QUICK)
+    assert np.array_equal(model.decision_function(X), before) and model.score(X, Y) == score
+
+
+def test_fitting_leaves_the_callers_arrays_alone(functions):
+    mine, labels = X.copy(), Y.copy()
+    fit(mine, labels, "f1", functions=functions, seed=3, **QUICK)
+    assert np.array_equal(mine, X) and np.array_equal(labels, Y)
+
+
+@pytest.mark.parametrize("name", ["qmean", "min", "f1", "qmeasure", "cqreward", "jaccard"])
+def test_training_beats_the_trivial_classifiers_on_rows_not_seen(name, functions):
+    model = fit(X, Y, name, functions=functions, seed=3, steps=300, batch_size=64)
+    unseen = toy(seed=1)
+    trivial = measures.get(name).trivial(0.25)
+    assert model.value(*unseen) > trivial + 0.4 * (1 - trivial)
+
+
+def test_a_prior_to_train_for_moves_the_decisions_its_way(functions):
+    with pytest.warns(UserWarning, match="far from"):
+        rare, common = (fit(X, Y, "accuracy", functions=functions, seed=3, prior=p, **QUICK) for p in (0.02, 0.9))
+    assert (rare.predict(X) > 0).sum() < (common.predict(X) > 0).sum()
+
+
+def test_a_batch_larger_than_the_data_is_the_whole_set(functions):
+    with pytest.warns(UserWarning, match="exceeds the 240 training rows"):
+        large = fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=1000)
+    whole = fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=N_ROWS)
+    assert same(large.parameters, whole.parameters)
+    assert large.history[-1].samples == 5 * N_ROWS
+
+
+def press_ctrl_c(step):
+    raise KeyboardInterrupt
+
+
+WARNED = {
+    "prior": ({"prior": 0.9}, "far from"),
+    "batch_size": ({"batch_size": 1000}, "exceeds the 240 training rows"),
+    "interruption": ({"on_step": press_ctrl_c}, "interrupted after 1 of 2 steps"),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_a_warning_points_at_the_callers_line(name, functions):
+    options, message = WARNED[name]
+    with pytest.warns(UserWarning, match=message) as found:
+        fit(X, Y, functions=functions, seed=3, **{"steps": 2, "batch_size": 32, **options})
+    assert [warning.filename for warning in found] == [__file__]
+
+
+def test_a_recipe_of_ones_own_replaces_algorithm_and_preset(functions):
+    recipe = Recipe((Phase(DAME("jaccard", 0.25)),), learning_rate=0.02, averaging=0.0)
+    model, path = watched_fit(functions, measure="f1", recipe=recipe, **QUICK)
+    assert model.history[0].learning_rate == 0.02 and set(model.history[0].duals) == {"v"}
+    assert model.measure == measures.get("f1") and same(model.parameters, path[-1])
+
+
+@pytest.mark.parametrize("measure", ["min", "f1", "bakld"])
+def test_batches_of_one_row_train(measure, functions):
+    model = fit(X, Y, measure, functions=functions, seed=0, batch_size=1, steps=1500)
+    assert model.value(X, Y, "qmean") > measures.QMean().trivial(0.25) + 0.2
+    assert all(step.samples == step.step for step in model.history)
