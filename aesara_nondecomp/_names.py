@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import inspect
 import sys
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
+
+from aesara_nondecomp._checks import suggestion
 
 PACKAGE = "aesara_nondecomp"
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Modules that stood loose in 0.1, by what is left of their dotted names; users' scripts import them.
 FORMER_MODULES = {
@@ -64,6 +69,40 @@ def lazy(
         return getattr(home, name, home)
 
     return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def named_keywords(**former: str) -> Callable[[Function], Function]:
+    """A decorator: former keywords are accepted with a DeprecationWarning, unknown ones refused with the nearest name.
+
+    Parameters
+    ----------
+    **former : str
+        From each keyword of 0.1 to its present name.
+
+    Returns
+    -------
+    callable
+        Decorates a function, which then raises a TypeError for an unknown keyword or for both spellings of one.
+    """
+
+    def decorate(function: Function) -> Function:
+        known = inspect.signature(function).parameters
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def checked(*args: Any, **keywords: Any) -> Any:
+            for old in [keyword for keyword in keywords if keyword not in known]:
+                if old not in former:
+                    raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
+                if former[old] in keywords:
+                    raise TypeError(f"{name} got both {former[old]!r} and its former spelling {old!r}. Keep the first.")
+                warn_renamed(f"the parameter {old!r} of {name}", repr(former[old]))
+                keywords[former[old]] = keywords.pop(old)
+            return function(*args, **keywords)
+
+        return checked  # type: ignore[return-value]
+
+    return decorate
 
 
 def warn_renamed(old: str, new: str, stacklevel: int = 3) -> None:

@@ -1,7 +1,7 @@
 """From arrays to a trained model.
 
 Reading order: `fit` (the one call), `param_checks` (its parameters), `training_data` (its rows), `recipes` (which
-driver with which options), `loop` (the one training loop), `run` (the phases of a recipe), `trainer` (a run to completion),
+driver with which options), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to completion),
 `early_stopping`, `checkpoints`, `schedules`, `progress`.
 """
 
