@@ -105,6 +105,16 @@ def named_keywords(**former: str) -> Callable[[Function], Function]:
     return decorate
 
 
+def former_attribute(old: str, new: str) -> Any:
+    """A property for an attribute of 0.1: the present one at the dotted path `new`, with a DeprecationWarning."""
+
+    def get(owner: Any) -> Any:
+        warn_renamed(f"{type(owner).__name__}.{old}", new)
+        return functools.reduce(getattr, new.split("."), owner)
+
+    return property(get, doc=f"The former name of `{new}`.")
+
+
 def warn_renamed(old: str, new: str, stacklevel: int = 3) -> None:
     """Say once per line of the caller that a name of 0.1 has another spelling."""
     warnings.warn(f"{old} is now spelled {new}", DeprecationWarning, stacklevel=stacklevel)

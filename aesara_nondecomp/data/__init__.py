@@ -7,13 +7,12 @@ Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
 from aesara_nondecomp.data.csv_files import read_csv, read_csv_columns
 from aesara_nondecomp.data.datasets import Dataset, load
+from aesara_nondecomp.data.features import check_features, check_finite, check_lengths
 from aesara_nondecomp.data.files import Table
+from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.labels import (
     Labels,
-    check_features,
-    check_finite,
-    check_lengths,
     decode,
     distinct,
     encode_as,
@@ -21,9 +20,10 @@ from aesara_nondecomp.data.labels import (
 )
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.ppi import read_ppi
-from aesara_nondecomp.data.rows import BatchSource, LazyRows, feature_rows, scale_rows, select_rows
+from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_split
+from aesara_nondecomp.data.tabular import TableEncoder
 from aesara_nondecomp.data.text import Vocabulary, is_text
 from aesara_nondecomp.data.tokens import check_tokens
 
@@ -31,11 +31,13 @@ __all__ = [
     "Batch",
     "Dataset",
     "BatchSource",
+    "InputEncoder",
     "Labels",
     "LazyRows",
     "MiniBatches",
     "Standardiser",
     "Table",
+    "TableEncoder",
     "Vocabulary",
     "both_classes",
     "check_features",
@@ -47,16 +49,16 @@ __all__ = [
     "distinct",
     "encode_as",
     "encode_labels",
-    "feature_rows",
     "is_text",
     "load",
+    "prepare_rows",
+    "raw_rows",
     "read",
     "read_csv",
     "read_csv_columns",
     "read_kddcup08",
     "read_libsvm",
     "read_npz",
-    "scale_rows",
     "select_rows",
     "read_ppi",
     "stratified_split",

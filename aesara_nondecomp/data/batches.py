@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
-from aesara_nondecomp.data.labels import check_lengths
+from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed

@@ -1,21 +1,14 @@
-"""Labels to {-1, +1} and back, and the checks every array passes at the public edge."""
+"""Labels of two classes in any coding to {-1, +1}, and back."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from aesara_nondecomp._checks import suggestion
-
-# Large arrays are walked in slices of about this many entries, so that no check or
-# transformation ever needs a second array of the size of the data.
-ENTRIES_PER_SLICE = 2**20
-
+from aesara_nondecomp.data.features import as_array
 
 class Labels(NamedTuple):
     """Two-class labels in the coding of the paper.
@@ -125,84 +118,8 @@ def decode(signs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
     return np.asarray(classes)[(np.asarray(signs) > 0).astype(np.intp)]
 
 
-def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32") -> Any:
-    """Check a feature matrix once and bring it to one dtype and layout.
-
-    Parameters
-    ----------
-    X : array-like or SciPy sparse matrix, shape (n, d)
-        Numbers or booleans.
-    columns : int, optional
-        The number of columns wanted, when a fitted model scores `X`.
-    dtype : floating dtype
-        The dtype wanted.
-
-    Returns
-    -------
-    C-contiguous array of `dtype`, or a CSR matrix of `dtype` for sparse input
-        The input itself when it already is that (a memory map stays a memory map); sparse
-        input is never made dense.
-
-    Raises
-    ------
-    ValueError
-        If `X` is not a non-empty 2-D array of finite numbers (finite in `dtype`), or has
-        another number of columns than `columns`.
-    """
-    if scipy.sparse.issparse(X):
-        matrix = X.tocsr()
-    elif isinstance(X, np.memmap):
-        matrix = X
-    else:
-        matrix = _as_array(X, "features")
-    _check_kind(matrix)
-    _check_shape(matrix, columns)
-    converted = _convert(matrix, np.dtype(dtype))
-    if scipy.sparse.issparse(converted):
-        _check_finite_sparse(converted)
-    else:
-        check_finite(converted)
-    return converted
-
-
-def check_lengths(X: Any, y: Any) -> None:
-    """Check that features and labels have the same number of rows.
-
-    Raises
-    ------
-    ValueError
-        If they have not.
-    """
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if rows != len(y):
-        raise ValueError(
-            f"features and labels must have the same number of rows, got {rows} rows "
-            f"of features and {len(y)} labels. Check that both come from the same file."
-        )
-
-
-def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Iterator[slice]:
-    """Slices of whole rows, each of about `entries` matrix entries and of at least one row."""
-    step = max(1, entries // max(1, columns))
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
-
-
-def _as_array(values: Any, what: str) -> np.ndarray:
-    try:
-        # NumPy before 1.24 warns about ragged rows and makes objects of them.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message="Creating an ndarray from ragged")
-            return np.asarray(values)
-    except (ValueError, Warning) as error:
-        raise ValueError(
-            f"{what} must form a rectangular array, got rows of unequal length ({error}). "
-            "Give every row the same number of entries."
-        ) from None
-
-
 def _label_vector(y: Any) -> np.ndarray:
-    values = _as_array(y, "labels")
+    values = as_array(y, "labels")
     if values.ndim == 2 and values.shape[1] == 1:
         raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass y.ravel().")
     if values.ndim != 1:
@@ -241,69 +158,3 @@ def distinct(values: np.ndarray) -> np.ndarray:
 def _preview(found: Sequence[Any]) -> str:
     shown = ", ".join(repr(label) for label in found[:10])
     return f"[{shown}, ...]" if len(found) > 10 else f"[{shown}]"
-
-
-def _check_kind(matrix: Any) -> None:
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(
-            f"features must be numbers, got an array of dtype {matrix.dtype}. Encode text and "
-            "categories as numbers (for example one-hot) and convert to a float dtype."
-        )
-
-
-def _check_shape(matrix: Any, columns: int | None) -> None:
-    if matrix.ndim == 1:
-        raise ValueError(
-            f"features must be two-dimensional, got shape {matrix.shape}. Use X.reshape(-1, 1) "
-            "for one feature, or X.reshape(1, -1) for one row."
-        )
-    if matrix.ndim != 2:
-        raise ValueError(f"features must be two-dimensional, got shape {matrix.shape}. Flatten each row to a vector.")
-    if 0 in matrix.shape:
-        raise ValueError(f"features must not be empty, got shape {matrix.shape}. Check how they were read.")
-    if columns is not None and matrix.shape[1] != columns:
-        raise ValueError(
-            f"features must have the {columns} columns seen in training, got "
-            f"{matrix.shape[1]}. Apply the same preparation to both."
-        )
-
-
-def _convert(matrix: Any, dtype: np.dtype) -> Any:
-    # Values too large for the dtype become infinite and are reported by the finiteness check.
-    with np.errstate(over="ignore"):
-        if scipy.sparse.issparse(matrix):
-            return matrix.astype(dtype, copy=False)
-        if matrix.dtype == dtype and matrix.flags.c_contiguous:
-            return matrix
-        return np.ascontiguousarray(matrix, dtype=dtype)
-
-
-def check_finite(matrix: np.ndarray, first_row: int = 0) -> None:
-    """Raise a ValueError that names the first entry that is not finite, if there is one.
-
-    Parameters
-    ----------
-    matrix : array, shape (n, d); or (n, ...), whose columns are then numbered through each row
-    first_row : int. Number of the first row among the caller's.
-    """
-    columns = math.prod(matrix.shape[1:])
-    for part in row_slices(len(matrix), columns):
-        finite = np.isfinite(matrix[part])
-        if not finite.all():
-            row, column = np.argwhere(~finite.reshape(len(finite), columns))[0]
-            raise _not_finite(first_row + part.start + row, column, matrix.dtype)
-
-
-def _check_finite_sparse(matrix: Any) -> None:
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if bad.size:
-        row = np.searchsorted(matrix.indptr, bad[0], side="right") - 1
-        raise _not_finite(row, matrix.indices[bad[0]], matrix.dtype)
-
-
-def _not_finite(row: int, column: int, dtype: np.dtype) -> ValueError:
-    return ValueError(
-        f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
-        f"first in row {row}, column {column} (from 0). Drop or fill in such entries, "
-        "or rescale."
-    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp.data.labels import row_slices
+from aesara_nondecomp.data.features import row_slices
 
 _CACHED_ENTRIES = 2**15
 
@@ -17,27 +18,39 @@ class Standardiser(NamedTuple):
 
     Attributes
     ----------
-    mean_, scale_ : float64 arrays, shape (d,)
-        Mean and standard deviation of each column (ddof = 0); 0 and 1 for a constant column,
-        which therefore is not moved.
+    mean_ : float64 array, shape (d,)
+        Mean of each column; 0 for a constant column, which therefore is not moved.
+    scale_ : float64 array, shape (d,)
+        Standard deviation of each column (ddof = 0); 1 for a constant column.
     clip : float
-        Standardised values are cut at +-clip (in standard deviations).
+        Standardised values are clipped to [-clip, clip], in standard deviations.
     """
 
-    mean_: np.ndarray
-    scale_: np.ndarray
+    mean_: np.ndarray[Any, Any]
+    scale_: np.ndarray[Any, Any]
     clip: float = 10.0
 
     @classmethod
-    def fit(cls, X: np.ndarray, clip: float = 10.0, sample_weight: np.ndarray | None = None) -> Standardiser:
-        """Measure the columns of `X`, shape (n, d), in float64 whatever its dtype, slice by slice.
+    def fit(cls, X: Any, clip: float = 10.0, sample_weight: np.ndarray[Any, Any] | None = None) -> Standardiser:
+        """Measure the columns of a dense matrix, in float64 whatever its dtype, slice by slice.
 
-        `sample_weight`, shape (n,), positive, weighs the rows: a row of weight 2 counts as two rows.
+        Parameters
+        ----------
+        X : array or LazyRows, shape (n, d)
+            Finite numbers.
+        clip : float, default 10.0
+            Above 0; infinity clips nothing.
+        sample_weight : array, shape (n,), optional
+            Positive weights: a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        Standardiser
 
         Raises
         ------
         ValueError
-            If `X` is sparse or not two-dimensional, or `clip` is not positive.
+            If `X` is sparse or not two-dimensional, `clip` is not positive, or a column is too large to be measured.
         """
         _check_dense(X)
         if not clip > 0:
@@ -45,15 +58,31 @@ class Standardiser(NamedTuple):
         slices = list(row_slices(*X.shape))
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         total = weight.sum()
-        mean = sum(weight[part] @ X[part] for part in slices) / total
-        squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
+            mean = sum(weight[part] @ X[part] for part in slices) / total
+            squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
         # Rounding leaves a constant column a tiny spread, so it is recognised by comparison with the first row.
         constant = np.logical_and.reduce([(X[part] == X[:1]).all(axis=0) for part in slices])
         scale = np.sqrt(squares / total)
+        extreme = ~constant & ~((scale > 1e-140) & (scale < 1e140))
+        if extreme.any():
+            scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight)
+        _check_measured(mean, scale)
         return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Standardise and clip `X`, shape (n, d); float64 in gives float64, all else float32.
+    def transform(self, X: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Standardise and clip, in float64, and only then convert.
+
+        Parameters
+        ----------
+        X : array, shape (n, d)
+            Finite numbers.
+        dtype : dtype, optional
+            Of the result. Default: float64 for float64 input, float32 for all else.
+
+        Returns
+        -------
+        array, shape (n, d)
 
         Raises
         ------
@@ -66,9 +95,10 @@ class Standardiser(NamedTuple):
                 f"features must have the {len(self.mean_)} columns seen in training, "
                 f"got {X.shape[1]}. Apply the same preparation to both."
             )
-        scaled = np.empty(X.shape, dtype=np.float64 if X.dtype == np.float64 else np.float32)
-        # In float64 whatever the dtype. Slices stay in the cache; means and scales are repeated for each row of one, as
-        # broadcasting would take NumPy longer than the arithmetic.
+        dtype = (np.float64 if X.dtype == np.float64 else np.float32) if dtype is None else dtype
+        scaled = np.empty(X.shape, dtype=dtype)
+        # Slices stay in the cache; means and scales are repeated for each row of one, as broadcasting would take NumPy
+        # longer than the arithmetic.
         slices = list(row_slices(len(X), X.shape[1], _CACHED_ENTRIES))
         shape = (slices[0].stop, X.shape[1])
         means, scales, moved = np.tile(self.mean_, (shape[0], 1)), np.tile(self.scale_, (shape[0], 1)), np.empty(shape)
@@ -81,6 +111,32 @@ class Standardiser(NamedTuple):
             np.clip(scaled[part], -self.clip, self.clip, out=scaled[part])
         return scaled
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; `from_dict` makes an equal one of them."""
+        return {"mean": self.mean_.tolist(), "scale": self.scale_.tolist(), "clip": self.clip}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Standardiser:
+        """The standardiser that `as_dict` described."""
+        return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"])
+
+
+def _scale_of_extremes(X: Any, columns: Any, mean: np.ndarray[Any, Any], weight: np.ndarray[Any, Any]) -> Any:
+    """Standard deviations of columns whose squares leave the range of float64, by way of their largest deviation."""
+    slices = list(row_slices(*X.shape))
+    largest = np.maximum.reduce([np.abs(X[part][:, columns] - mean).max(axis=0) for part in slices])
+    squares = sum(weight[part] @ np.square((X[part][:, columns] - mean) / largest) for part in slices)
+    return largest * np.sqrt(squares / weight.sum())
+
+
+def _check_measured(mean: np.ndarray[Any, Any], scale: np.ndarray[Any, Any]) -> None:
+    wrong = np.flatnonzero(~np.isfinite(mean) | ~np.isfinite(scale))
+    if wrong.size:
+        raise ValueError(
+            f"features must have a mean and a spread that float64 can hold, but column {wrong[0]} (from 0) is too large. "
+            "Rescale it, for example by its largest entry."
+        )
+
 
 def _check_dense(X: Any) -> None:
     if scipy.sparse.issparse(X):
@@ -90,5 +146,6 @@ def _check_dense(X: Any) -> None:
         )
     if np.ndim(X) != 2 or len(X) == 0:
         raise ValueError(
-            f"standardising needs rows of features, got shape {np.shape(X)}. Pass a non-empty two-dimensional array."
+            f"standardising needs rows of features, got shape {np.shape(X)}. "
+            "Pass a non-empty two-dimensional array."
         )

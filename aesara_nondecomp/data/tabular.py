@@ -1,13 +1,12 @@
-"""From columns of text to a matrix: gaps filled in, categories one-hot, the same way for every later file.
+"""From a table to a matrix: missing values imputed, categories one-hot encoded, in the same way for every later table.
 
-The work is done by scikit-learn's transformers (extra `sklearn`).  What they learned is kept as plain values and not
-as a pickle: `TableEncoder.as_dict` goes into a model file, and transformers fitted to those values do what the first
-ones did.
+A table is a data frame (pandas or polars) or a mapping from column names to cells, such as `read_csv_columns` gives.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +14,31 @@ import numpy as np
 
 from aesara_nondecomp._checks import suggestion
 
-Columns = Mapping[str, Sequence[str]]
 MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")  # in any case of letters
 MOST_CATEGORIES = 200
+
+class TableColumns(NamedTuple):
+    """The cells of a table, column by column; `read_table` makes one.
+
+    Attributes
+    ----------
+    cells : dict of str to array, shape (n,)
+        Float arrays with NaN for a missing value, or object arrays of whatever the table held.
+    texts : frozenset of str
+        Columns that are text or categories by their dtype, even if every cell looks like a number.
+    """
+
+    cells: dict[str, np.ndarray[Any, Any]]
+    texts: frozenset[str] = frozenset()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.cells.values()), ()))
+
+    def part(self, rows: np.ndarray[Any, Any]) -> TableColumns:
+        """Some of the rows."""
+        return self._replace(cells={name: column[rows] for name, column in self.cells.items()})
 
 
 class TableEncoder(NamedTuple):
@@ -25,10 +46,14 @@ class TableEncoder(NamedTuple):
 
     Attributes
     ----------
-    numeric : tuple of str. Columns of numbers; they come first in the matrix.
-    medians : tuple of float. What fills the gaps of each.
-    categorical : tuple of str. Columns of text, one-hot encoded; a gap is a category of its own, "".
-    categories : tuple of tuple of str. Of each; another category gives zeros in all of its column's places.
+    numeric : tuple of str
+        Columns of numbers; they come first in the matrix.
+    medians : tuple of float
+        What replaces the missing values of each numeric column.
+    categorical : tuple of str
+        One-hot encoded columns; a missing value is a category of its own, "".
+    categories : tuple of tuple of str
+        Of each categorical column; any other category becomes zeros in all places of its column.
     """
 
     numeric: tuple[str, ...]
@@ -37,56 +62,69 @@ class TableEncoder(NamedTuple):
     categories: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def fit(cls, columns: Columns, categorical: Sequence[str] = ()) -> TableEncoder:
+    def fit(cls, table: Any, categorical: Sequence[str] = ()) -> TableEncoder:
         """Learn from the training rows.
 
         Parameters
         ----------
-        columns : mapping of str to sequence of str
-            Cells by column, as `data.read_csv_columns` gives them, without the labels. A column whose cells are all
-            numbers or gaps is numeric.
-        categorical : sequence of str. Columns to take as text although they hold numbers, such as codes.
+        table : data frame or mapping of str to sequence
+            Without the labels. A column of str of which all are numbers or missing values is numeric, unless it is
+            of a data frame.
+        categorical : sequence of str, optional
+            Numeric columns to treat as categorical, such as codes.
+
+        Returns
+        -------
+        TableEncoder
 
         Raises
         ------
         ValueError
-            If there is no column, one holds gaps only or too many categories, or `categorical` names an unknown one.
+            If there is no column, one holds missing values only or too many categories, or `categorical` names an
+            unknown one.
         """
-        _check_names(categorical, columns)
-        if not columns:
+        columns = read_table(table)
+        _check_names(categorical, columns.cells)
+        if not columns.cells:
             raise ValueError("a table needs feature columns beside the labels, got none. Check the delimiter.")
-        parsed = {name: None if name in categorical else _numbers_or_none(cells) for name, cells in columns.items()}
-        numbers = {name: values for name, values in parsed.items() if values is not None}
-        texts = {name: _texts(columns[name]) for name, values in parsed.items() if values is None}
-        for name, cells in columns.items():
-            _check_column(name, cells, texts.get(name))
-        imputer, encoder = _transformers()
-        medians = imputer.fit(np.column_stack(list(numbers.values()))).statistics_.tolist() if numbers else []
-        found = encoder.fit(np.column_stack(list(texts.values()))).categories_ if texts else []
-        return cls(tuple(numbers), tuple(medians), tuple(texts), tuple(tuple(part.tolist()) for part in found))
+        texts = columns.texts | set(categorical)
+        parsed = {name: None if name in texts else _numbers_or_none(cells) for name, cells in columns.cells.items()}
+        for name, numbers in parsed.items():
+            _check_column(name, columns.cells[name], numbers)
+        numeric = {name: numbers for name, numbers in parsed.items() if numbers is not None}
+        medians = tuple(float(np.nanmedian(numbers)) for numbers in numeric.values())
+        others = {name: _as_text(columns.cells[name]) for name in columns.cells if name not in numeric}
+        categories = tuple(tuple(sorted(set(cells.tolist()))) for cells in others.values())
+        return cls(tuple(numeric), medians, tuple(others), categories)
 
-    def transform(self, columns: Columns) -> np.ndarray:
-        """The matrix (n, d), float32, of a table with these columns; other columns are passed over.
+    def transform(self, table: Any) -> np.ndarray[Any, Any]:
+        """The matrix of a table with these columns, which are matched by name; other columns are passed over.
+
+        Parameters
+        ----------
+        table : data frame or mapping of str to sequence
+
+        Returns
+        -------
+        array, shape (n, d)
+            In float32, but float64 where a numeric column needs it.
 
         Raises
         ------
         ValueError
             If a column is missing, or a numeric one holds text.
         """
-        _check_names([*self.numeric, *self.categorical], columns)
-        imputer, encoder = self._fitted_transformers()
-        parts = []
-        if self.numeric:
-            numbers = np.column_stack([_known_numbers(name, columns[name]) for name in self.numeric])
-            parts.append(imputer.transform(numbers).astype(np.float32))
-        if self.categorical:
-            parts.append(encoder.transform(np.column_stack([_texts(columns[name]) for name in self.categorical])))
-        return np.hstack(parts)
+        columns = read_table(table, [*self.numeric, *self.categorical]).cells
+        numbers = [_imputed(name, columns[name], median) for name, median in zip(self.numeric, self.medians)]
+        one_hot = [_one_hot(columns[name], found) for name, found in zip(self.categorical, self.categories)]
+        return np.hstack([*(column[:, None] for column in numbers), *one_hot])
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the matrix's columns, such as "age" and "colour=red"."""
-        one_hot = [f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found]
+        one_hot = [
+            f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found
+        ]
         return (*self.numeric, *one_hot)
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,7 +133,7 @@ class TableEncoder(NamedTuple):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TableEncoder:
-        """The preparation that `as_dict` described."""
+        """The encoder that `as_dict` described."""
         return cls(
             tuple(values["numeric"]),
             tuple(float(median) for median in values["medians"]),
@@ -103,70 +141,154 @@ class TableEncoder(NamedTuple):
             tuple(tuple(found) for found in values["categories"]),
         )
 
-    def _fitted_transformers(self):
-        """Transformers fitted to the known values: the median of one row is that row."""
-        imputer, encoder = _transformers(self.categories)
-        if self.numeric:
-            imputer.fit(np.array([self.medians]))
-        if self.categorical:
-            encoder.fit(np.array([[found[0] for found in self.categories]], dtype=object))
-        return imputer, encoder
+
+def is_table(X: Any) -> bool:
+    """Whether an input is a data frame or a mapping of columns, and not a matrix."""
+    return isinstance(X, Mapping) or _is_frame(X)
 
 
-def _transformers(categories: Sequence[Sequence[str]] | None = None):
+def read_table(table: Any, names: Sequence[str] | None = None) -> TableColumns:
+    """The cells of a table, column by column.
+
+    Parameters
+    ----------
+    table : data frame, mapping of str to sequence, or TableColumns
+    names : sequence of str, optional
+        The columns to read. Default: all of them.
+
+    Returns
+    -------
+    TableColumns
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, named twice, of another length than the others, or neither of numbers nor of text.
+    """
+    if isinstance(table, TableColumns):
+        _check_names(names or (), table.cells)
+        return table
+    found = list(table) if isinstance(table, Mapping) else list(table.columns)
+    _check_unique(found)
+    by_text = {str(name): name for name in found}
+    _check_names(names or (), by_text)
+    chosen = {name: table[by_text[name]] for name in (by_text if names is None else names)}
+    columns = TableColumns(
+        {name: _cells(name, column) for name, column in chosen.items()},
+        frozenset(name for name, column in chosen.items() if _is_text(column)),
+    )
+    lengths = {name: len(cells) for name, cells in columns.cells.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the columns of a table must be equally long, got {lengths}")
+    return columns
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is missing: None, NaN, pandas.NA, or text that is empty, "?", "NA", "n/a", "NaN" or "null"."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in MISSING_VALUES
     try:
-        from sklearn.impute import SimpleImputer
-        from sklearn.preprocessing import OneHotEncoder
-    except ImportError as error:
-        raise ImportError("a .csv table needs scikit-learn: pip install 'aesara-nondecomp[sklearn]'") from error
-    known = "auto" if categories is None else [np.array(found, dtype=object) for found in categories]
-    encoder = OneHotEncoder(categories=known, handle_unknown="ignore", sparse_output=False, dtype=np.float32)
-    return SimpleImputer(strategy="median"), encoder
+        return cell is None or bool(cell != cell)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
 
 
-def _numbers(cells: Sequence[str]) -> np.ndarray:
-    """Cells as float64, with NaN for gaps."""
-    return np.array([math.nan if is_missing(cell) else float(cell) for cell in cells])
+# -- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _numbers_or_none(cells: Sequence[str]) -> np.ndarray | None:
-    """The same; None if a cell is text."""
+def _is_frame(X: Any) -> bool:
+    """Whether X is a pandas or polars data frame; neither library is imported here."""
+    modules = (sys.modules.get(name) for name in ("pandas", "polars"))
+    return any(module is not None and isinstance(X, module.DataFrame) for module in modules)
+
+
+_TEXT_DTYPES = ("category", "categorical", "enum", "object", "str", "large_string", "dictionary")
+_NUMBER_DTYPES = ("int", "uint", "float", "double", "halffloat", "bool", "decimal")
+
+
+def _is_series(column: Any) -> bool:
+    return hasattr(column, "dtype") and not isinstance(column, np.ndarray)
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column of a data frame holds text or categories; one of objects does if any of them is text."""
+    if not _is_series(column) or not str(column.dtype).lower().startswith(_TEXT_DTYPES):
+        return False
+    objects = str(column.dtype).lower() == "object"
+    return not objects or any(isinstance(cell, str) for cell in column.to_list())
+
+
+def _cells(name: str, column: Any) -> np.ndarray[Any, Any]:
+    """Cells as in `TableColumns`."""
+    if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind in "biuf":
+        values = np.asarray(column)
+        return values if values.dtype == np.float32 else values.astype(np.float64)
+    if not _is_series(column):
+        return np.array([*column, None], dtype=object)[:-1]  # one more, so that equally long lists stay lists
+    dtype = str(column.dtype).lower()
+    if dtype.startswith(_TEXT_DTYPES):
+        return np.array([*column.to_list(), None], dtype=object)[:-1]
+    if dtype.startswith(_NUMBER_DTYPES):
+        return np.array([math.nan if is_missing(cell) else float(cell) for cell in column.to_list()])
+    raise ValueError(
+        f"column {name!r} must hold numbers, booleans, categories or text, got {column.dtype}. "
+        "Make numbers of it, such as the seconds of a date, or drop it."
+    )
+
+
+def _numbers_or_none(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Cells as floats, with NaN for a missing value; None if one is no number."""
+    if cells.dtype != object:
+        return cells
     try:
-        return _numbers(cells)
-    except ValueError:
+        return np.array([math.nan if is_missing(cell) else float(cell) for cell in cells])
+    except (TypeError, ValueError):
         return None
 
 
-def _known_numbers(name: str, cells: Sequence[str]) -> np.ndarray:
-    """The same, of a column that held numbers in training."""
-    try:
-        return _numbers(cells)
-    except ValueError as error:
+def _as_text(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Cells as categories: text as it stands, whole numbers without a point, a missing value as ""."""
+    return np.array(["" if is_missing(cell) else _category(cell) for cell in cells.tolist()], dtype=object)
+
+
+def _category(cell: Any) -> str:
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _imputed(name: str, cells: np.ndarray[Any, Any], median: float) -> np.ndarray[Any, Any]:
+    """A numeric column, its missing values replaced."""
+    numbers = _numbers_or_none(cells)
+    if numbers is None:
+        strange = next(cell for cell in cells if _numbers_or_none(np.array([cell], dtype=object)) is None)
         raise ValueError(
-            f"column {name!r} held numbers in training, but now: {error}. Correct the cell, or leave it empty."
-        ) from None
+            f"column {name!r} held numbers in training, but now: could not convert string to float: {strange!r}. "
+            "Correct the cell, or leave it empty."
+        )
+    return np.where(np.isnan(numbers), numbers.dtype.type(median), numbers)
 
 
-def _texts(cells: Sequence[str]) -> np.ndarray:
-    return np.array(["" if is_missing(cell) else cell for cell in cells], dtype=object)
+def _one_hot(cells: np.ndarray[Any, Any], categories: Sequence[str]) -> np.ndarray[Any, Any]:
+    return (_as_text(cells)[:, None] == np.array(categories, dtype=object)).astype(np.float32)
 
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell stands for a missing value: empty, "?", "NA", "n/a", "NaN" or "null"."""
-    return cell.strip().lower() in MISSING_VALUES
-
-
-def _check_names(names: Sequence[str], columns: Columns) -> None:
+def _check_names(names: Sequence[str], columns: Mapping[str, Any]) -> None:
     for name in names:
         if name not in columns:
             raise ValueError(f"the table has no column {name!r}. {suggestion(name, columns)}")
 
 
-def _check_column(name: str, cells: Sequence[str], texts: np.ndarray | None) -> None:
-    if all(is_missing(cell) for cell in cells):
+def _check_unique(names: Sequence[Any]) -> None:
+    twice = sorted({str(name) for name in names if [str(other) for other in names].count(str(name)) > 1})
+    if twice:
+        raise ValueError(f"a table must name each column once, got {twice} more than once. Rename them.")
+
+
+def _check_column(name: str, cells: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any] | None) -> None:
+    texts = set() if numbers is not None else set(_as_text(cells).tolist())
+    if texts == {""} or numbers is not None and np.isnan(numbers).all():
         raise ValueError(f"column {name!r} holds no values. Drop it.")
-    if texts is not None and len(set(texts)) > MOST_CATEGORIES:
+    if len(texts) > MOST_CATEGORIES:
         raise ValueError(
-            f"column {name!r} holds {len(set(texts))} different texts, more than the {MOST_CATEGORIES} that are "
+            f"column {name!r} holds {len(texts)} different texts, more than the {MOST_CATEGORIES} that are "
             "encoded one by one. Drop it if it names rows; otherwise group its values."
         )

@@ -3,62 +3,78 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import measures, metrics, networks
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._names import former_attribute
 from aesara_nondecomp.data import (
+    InputEncoder,
     Standardiser,
+    TableEncoder,
     Vocabulary,
     check_lengths,
     check_tokens,
     decode,
     encode_as,
-    feature_rows,
 )
 from aesara_nondecomp.history import Evaluation, Step
+from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
-from aesara_nondecomp.step.train_functions import TrainFunctions
+from aesara_nondecomp.step import TrainFunctions
 
 
 @dataclass(eq=False)  # arrays have no one answer to ==
 class Model:
-    """A trained network: weights as plain arrays, and the compiled functions to score with.
+    """A trained network with its way in and its way out: encoder, weights, threshold, calibration.
 
-    Models can be copied, and pickled if their network has a description. Copies share the compiled functions, each with
-    weights of its own; a pickle leaves them out, and they are compiled again when first used.
+    Inputs are as raw as those trained on: a matrix, a table whose columns are matched by name, or texts. Models can be
+    copied, and pickled if their network has a description. Copies share the compiled functions, each with weights of
+    its own; a pickle leaves the functions out, and they are compiled again when first used.
 
-    Attributes
+    Parameters
     ----------
-    measure : measures.Measure. What it was trained for.
-    classes : tuple (negative, positive), in the coding of the training labels.
+    functions : TrainFunctions
+        The compiled functions to score with.
+    parameters : list of array
+        The weights.
+    measure : Measure
+        What it was trained for.
+    classes : tuple (negative, positive)
+        The labels, in the coding of the training labels.
     prior : float
-        Share of positives trained for; of a recipe of your own, whose drivers have theirs, that of the training rows.
-    threshold : float. A row is predicted positive iff its score exceeds it; 0 but for the algorithms "plug_in" and
-        "logit_adjusted".
-    history : list of Step. Empty after `load_model`, as are `evaluations`.
-    evaluations : list of Evaluation. On the validation rows, if there were any.
-    best_step : int or None. The step whose weights these are, by validation.
-    feature_names : list of str or None
-    extra : dict
-        Whatever else belongs to the model and JSON can hold, such as how its features are made from a table.
+        Share of positives trained for; of a recipe of your own, that of the training rows.
+    encoder : InputEncoder, optional
+        How inputs become rows of the network. Default: they are taken as they are.
+    threshold : float, default 0.0
+        A row is predicted positive if and only if its score exceeds it.
+    history : list of Step, optional
+        Empty after `load_model`, as are `evaluations`.
+    evaluations : list of Evaluation, optional
+        On the validation rows, if there were any.
+    best_step : int, optional
+        The step whose weights these are, by validation.
+    quantifier : Quantifier, optional
+        Calibration and error rates, for probabilities and prevalences; see `calibrate`.
+    extra : dict, optional
+        Whatever else belongs to the model and JSON can hold.
     """
 
     functions: TrainFunctions = field(repr=False)
-    parameters: list[np.ndarray] = field(repr=False)
+    parameters: list[np.ndarray[Any, Any]] = field(repr=False)
     measure: measures.Measure
     classes: tuple[Any, Any]
     prior: float
-    scaling: Standardiser | None = field(default=None, repr=False)
+    encoder: InputEncoder = field(default_factory=InputEncoder, repr=False)
     threshold: float = 0.0
     history: list[Step] = field(default_factory=list, repr=False)
     evaluations: list[Evaluation] = field(default_factory=list, repr=False)
     best_step: int | None = None
-    feature_names: list[str] | None = None
+    quantifier: Quantifier | None = field(default=None, repr=False)
     extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -66,20 +82,110 @@ class Model:
         """What `networks.build` makes the network from; empty for a network of your own graph."""
         return self.functions.network.description
 
-    def decision_function(self, X) -> np.ndarray:
-        """Scores (n,); a row above `threshold` is predicted positive. Memory maps are read chunk by chunk.
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the network's columns; None where they have none."""
+        names = self.encoder.feature_names
+        return None if names is None else list(names)
+
+    scaling = former_attribute("scaling", "encoder.standardiser")
+    vocabulary = former_attribute("vocabulary", "encoder.vocabulary")
+    table = former_attribute("table", "confusion_matrix")
+
+    # -- predictions ---------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray[Any, Any]:
+        """Scores of the positive class; memory maps are read chunk by chunk.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As raw as the training rows; the columns of a table are matched by name.
+
+        Returns
+        -------
+        array, shape (n,)
+            A row above `threshold` is predicted positive.
 
         Raises
         ------
         ValueError
-            If X is not a finite matrix with the columns of the training data, or, for text, no list of str.
+            If X is unusable, or of another kind than the training rows.
         """
-        X = self._rows(X)
+        rows = self._rows(X)
         with self.functions.using(self.parameters):
-            return self.functions.scores(X, self.scaling)
+            return self.functions.scores(rows, self.encoder.standardiser)
 
-    def read_out(self, name: str, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Labels, in the coding of the training labels.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
+        return decode(np.where(self.decision_function(X) > self.threshold, 1, -1), self.classes)
+
+    def predict_proba(self, X: Any) -> np.ndarray[Any, Any]:
+        """Calibrated probabilities of the two classes.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+
+        Returns
+        -------
+        array, shape (n, 2)
+            In the order of `classes`; rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated, or X is unusable.
+        """
+        positive = self._calibrated().posteriors(self.decision_function(X))
+        return np.column_stack([1 - positive, positive])
+
+    def predict_prevalence(self, X: Any, method: str = "cc") -> float:
+        """Estimated prevalence: the share of positives among the rows.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
+            See `metrics.quantification`.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown, the model is not calibrated, or X is unusable.
+        """
+        return self._calibrated().prevalence(self.decision_function(X), method)
+
+    def read_out(self, name: str, X: Any) -> np.ndarray[Any, Any]:
         """One of the network's extras for each row, such as "attention_weights" (n, T) of `networks.attention`.
+
+        Parameters
+        ----------
+        name : str
+            Of the extra.
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+
+        Returns
+        -------
+        array, shape (n, ...)
 
         Raises
         ------
@@ -89,23 +195,129 @@ class Model:
         known = self.functions.network.extras
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
-        X = self._rows(X)
+        rows = self._rows(X)
         with self.functions.using(self.parameters):
-            return self.functions.extra(name, X, self.scaling)
+            return self.functions.extra(name, rows, self.encoder.standardiser)
 
-    @cached_property
-    def vocabulary(self) -> Vocabulary | None:
-        """Of the training texts; None for a model of numbers."""
-        return Vocabulary.from_dict(self.extra["vocabulary"]) if "vocabulary" in self.extra else None
+    # -- labelled rows -------------------------------------------------------------------------------------------
 
-    def _rows(self, X):
-        """Rows as the network takes them, but for their scaling; they are checked chunk by chunk, as they are read."""
-        network = self.functions.network
-        if not network.takes_tokens:
-            return feature_rows(X, columns=network.n_columns, dtype=network.dtype, unchecked=True)
-        if self.vocabulary is not None and np.ndim(X) < 2:
-            return self.vocabulary.transform(X)
-        return check_tokens(X, network.n_words)
+    def confusion_matrix(self, X: Any, y: Any) -> ConfusionMatrix:
+        """Confusion matrix of the predictions.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+        y : array-like, shape (n,)
+            True labels, in the coding of the training labels.
+
+        Returns
+        -------
+        ConfusionMatrix
+        """
+        return metrics.confusion_at_threshold(*self._scored(X, y), self.threshold)
+
+    def value(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> float:
+        """Value of a measure on hard predictions, in the measure's own orientation.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+        y : array-like, shape (n,)
+            True labels.
+        measure : str or Measure, optional
+            Default: the one trained for.
+
+        Returns
+        -------
+        float
+        """
+        return metrics.score(self._measure(measure), self.confusion_matrix(X, y))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Value of the trained measure on hard predictions, turned so that larger is better.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+        y : array-like, shape (n,)
+            True labels.
+
+        Returns
+        -------
+        float
+        """
+        return float(self.measure.oriented(self.value(X, y)))
+
+    def tune_threshold(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> Model:
+        """Move the threshold to the best one for a measure (plug-in), and calibrate again where that was done before.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            Rows that were not trained on.
+        y : array-like, shape (n,)
+            True labels.
+        measure : str or Measure, optional
+            Default: the one trained for.
+
+        Returns
+        -------
+        Model
+            Itself.
+
+        Notes
+        -----
+        Source: docs/algorithms.md 3.8.
+        """
+        scores, signs = self._scored(X, y)
+        self.threshold, _ = metrics.best_threshold(self._measure(measure), scores, signs)
+        if self.quantifier is not None:
+            self.quantifier = Quantifier.fit(scores, signs, self.threshold)
+        return self
+
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Model:
+        """Measure calibration and error rates, which `predict_proba` and `predict_prevalence` need.
+
+        `fit` does so on its validation rows, if it has any.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            Rows of both classes. Those trained on flatter a network that overfits.
+        y : array-like, shape (n,)
+            True labels.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0.
+
+        Returns
+        -------
+        Model
+            Itself.
+        """
+        self.quantifier = Quantifier.fit(*self._scored(X, y), self.threshold, sample_weight)
+        return self
+
+    # -- on disk -------------------------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Write the model to one .npz file, whole or not at all: arrays and a JSON header, no pickle.
+
+        `history` and `evaluations` are not kept.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Taken as it is; an existing file is replaced.
+
+        Raises
+        ------
+        ValueError
+            If the network has no description, or the labels are not booleans, numbers or text.
+        """
+        write_archive(path, "model", *to_archive(self))
 
     def __copy__(self) -> Model:
         return replace(self)
@@ -117,7 +329,7 @@ class Model:
     def __getstate__(self) -> dict[str, Any]:
         """All fields, with what the functions are built from in their place."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.functions is not None:  # whoever takes them out sees to it that they come back
+        if self.functions is not None:  # who takes them out sees to it that they come back
             _require_description(self, "pickled")
             state["functions"] = (self.network_description, self.functions.optimizer, self.functions.backend)
         return state
@@ -128,60 +340,45 @@ class Model:
             state = {**state, "functions": TrainFunctions(networks.build(description), *options)}
         self.__dict__.update(state)
 
-    def predict(self, X) -> np.ndarray:
-        """Labels (n,), in the coding of the training labels."""
-        return decode(np.where(self.decision_function(X) > self.threshold, 1, -1), self.classes)
+    # -- parts ---------------------------------------------------------------------------------------------------
 
-    def table(self, X, y) -> metrics.ConfusionMatrix:
-        """Confusion table of the predictions against the labels `y`, in the coding of the training labels."""
+    def _rows(self, X: Any) -> Any:
+        """Encoded rows, but for their standardising; their entries are checked chunk by chunk, as they are read."""
+        network = self.functions.network
+        if network.takes_tokens and (self.encoder.vocabulary is None or np.ndim(X) == 2):
+            return check_tokens(X, network.n_words)
+        return self.encoder.encode(X, network.n_columns)
+
+    def _scored(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Scores, and labels in {-1, +1}."""
         signs = encode_as(y, self.classes)
-        check_lengths(X, signs)
-        return metrics.confusion_at_threshold(self.decision_function(X), signs, self.threshold)
+        scores = self.decision_function(X)
+        check_lengths(scores, signs)
+        return scores, signs
 
-    def value(self, X, y, measure=None) -> float:
-        """Count value of the trained measure (or another one) on labelled rows, in the measure's own orientation."""
-        return metrics.score(self.measure if measure is None else measures.get(measure), self.table(X, y))
+    def _measure(self, measure: str | measures.Measure | None) -> measures.Measure:
+        return self.measure if measure is None else measures.get(measure)
 
-    def score(self, X, y) -> float:
-        """Count value of the trained measure, turned so that larger is better."""
-        return float(self.measure.oriented(self.value(X, y)))
-
-    def tune_threshold(self, X, y, measure=None) -> Model:
-        """Move the threshold to the best one for a measure on these rows (plug-in, spec 3.8); returns itself.
-
-        Use rows that were not trained on.
-        """
-        signs = encode_as(y, self.classes)
-        check_lengths(X, signs)
-        measure = self.measure if measure is None else measures.get(measure)
-        self.threshold, _ = metrics.best_threshold(measure, self.decision_function(X), signs)
-        return self
-
-    def save(self, path) -> None:
-        """Write the model to one .npz file, whole or not at all: arrays and a JSON header, no pickle.
-
-        `history` and `evaluations` are not kept.
-
-        Parameters
-        ----------
-        path : str or Path. Taken as it is; an existing file is replaced.
-
-        Raises
-        ------
-        ValueError
-            If the network has no description, or the labels are not booleans, numbers or text.
-        """
-        write_archive(path, "model", *to_archive(self))
+    def _calibrated(self) -> Quantifier:
+        if self.quantifier is None:
+            raise ValueError(
+                "this model is not calibrated. Train it with validation rows, or call "
+                "model.calibrate(X, y) with labelled rows that were not trained on."
+            )
+        return self.quantifier
 
 
-def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
+def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Model:
     """Read a model that `Model.save` wrote; nothing is compiled before its first use.
 
     Parameters
     ----------
-    path : str or Path
-    dtype : {"float32", "float64"}, optional. Default: as it was saved.
-    measure : measures.Measure, optional. Needed for a measure of your own, of which the file keeps the name only.
+    path : str or path-like
+        Of the file; those of version 0.1.0 are read too.
+    dtype : {"float32", "float64"}, optional
+        Default: as it was saved.
+    measure : Measure, optional
+        Needed for a measure of your own, of which the file keeps the name only.
 
     Returns
     -------
@@ -199,7 +396,7 @@ def load_model(path, *, dtype: str | None = None, measure=None) -> Model:
     return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
 
 
-def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
     _require_description(model, "saved")
     header = {
@@ -207,38 +404,54 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "prior": model.prior,
         "classes": [_plain_label(label) for label in model.classes],
         "threshold": model.threshold,
-        "feature_names": model.feature_names,
         "network": model.network_description,
         "dtype": model.functions.network.dtype,
         "best_step": model.best_step,
-        "clip": model.scaling.clip if model.scaling else None,
+        "encoder": model.encoder.as_dict(),
+        "quantifier": model.quantifier and model.quantifier.as_dict(),
         "extra": model.extra,
     }
-    arrays = {f"parameters.{k}": value for k, value in enumerate(model.parameters)}
-    if model.scaling:
-        arrays.update(mean=model.scaling.mean_, scale=model.scaling.scale_)
-    return header, arrays
+    return header, {f"parameters.{k}": value for k, value in enumerate(model.parameters)}
 
 
 def from_archive(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], *, dtype: str | None = None, measure=None
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray[Any, Any]],
+    *,
+    dtype: str | None = None,
+    measure: Any = None,
 ) -> Model:
     """The model that `to_archive` took apart; see `load_model`."""
+    header = _with_encoder(header, arrays)
     network = networks.build(header["network"], dtype=dtype)
-    parameters = [arrays[f"parameters.{k}"].astype(network.dtype) for k in range(len(network.parameters))]
-    scaling = Standardiser(arrays["mean"], arrays["scale"], header["clip"]) if header["clip"] is not None else None
     return Model(
         TrainFunctions(network),
-        parameters,
+        [arrays[f"parameters.{k}"].astype(network.dtype) for k in range(len(network.parameters))],
         restore_measure(header["measure"], measure),
         tuple(header["classes"]),
         header["prior"],
-        scaling,
+        InputEncoder.from_dict(header["encoder"]),
         header["threshold"],
         best_step=header["best_step"],
-        feature_names=header["feature_names"],
+        quantifier=None if header["quantifier"] is None else Quantifier.from_dict(header["quantifier"]),
         extra=header["extra"],
     )
+
+
+def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Mapping[str, Any]:
+    """The header of a model file; one of 0.1.0 kept the parts of the encoder in several places."""
+    if "encoder" in header:
+        return header
+    extra = dict(header["extra"])
+    table, vocabulary = extra.pop("preparation", None), extra.pop("vocabulary", None)
+    scaled, names = header["clip"] is not None, header["feature_names"]
+    encoder = InputEncoder(
+        table=None if table is None else TableEncoder.from_dict(table),
+        vocabulary=None if vocabulary is None else Vocabulary.from_dict(vocabulary),
+        standardiser=Standardiser(arrays["mean"], arrays["scale"], header["clip"]) if scaled else None,
+        names=None if names is None or table is not None else tuple(names),
+    )
+    return {**header, "encoder": encoder.as_dict(), "quantifier": extra.pop("quantifier", None), "extra": extra}
 
 
 def _require_description(model: Model, done: str) -> None:

@@ -80,7 +80,7 @@ def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, np.ndar
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, np.ndarray] = {}
-    layer = _add_scaling(model, dtype, nodes, constants) if model.scaling else "X"
+    layer = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
     n_layers = len(model.parameters) // 2
     for k, (W, b) in enumerate(zip(model.parameters[::2], model.parameters[1::2])):
         constants.update({f"W{k}": W, f"b{k}": b})
@@ -97,7 +97,7 @@ def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, np.ndar
 
 def _add_scaling(model: Model, dtype, nodes, constants) -> str:
     """(X - mean) / scale, clipped, in double precision as in `Standardiser`; the name of the outcome."""
-    mean, scale, clip = model.scaling  # type: ignore[misc]
+    mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
     single = np.dtype(dtype) == np.float32
     nodes += [

@@ -16,7 +16,7 @@ from aesara_nondecomp.data import (
     scale_rows,
     select_rows,
 )
-from aesara_nondecomp.data.labels import row_slices
+from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.data.tokens import used_width
 from aesara_nondecomp.parallel.collectives import all_succeed
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.data.labels import row_slices
+from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.measures import Measure

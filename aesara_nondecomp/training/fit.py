@@ -1,4 +1,4 @@
-"""From arrays to a trained model, in one call."""
+"""From inputs and labels to a trained model, in one call."""
 
 from __future__ import annotations
 
@@ -8,147 +8,130 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import number, positive_int, positive_number, require
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import is_text
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import DistributedFunctions, share
-from aesara_nondecomp.step.train_functions import TrainFunctions
+from aesara_nondecomp.parallel import Communicator, communicator, distributed
+from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
-from aesara_nondecomp.training.checkpoints import Checkpoint, fingerprint
-from aesara_nondecomp.training.early_stopping import ValidationMonitor
-from aesara_nondecomp.training.loop import check_normalize
+from aesara_nondecomp.training.checkpoints import Checkpoint, CheckpointFile, fingerprint
+from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.former_parameters import translate_former_parameters
 from aesara_nondecomp.training.param_checks import (
-    TEXT_NETWORKS,
-    check_drivers,
-    check_kinds,
     check_network,
-    check_split,
-    check_unweighted,
-    checked_callbacks,
-    checked_names,
-    checked_prior,
+    check_parameters,
+    check_prior,
+    check_recipe,
+    on_first_process,
 )
 from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.trainer import final_parameters, run_training
-from aesara_nondecomp.training.training_data import PreparedRows, label_rows, prepare_rows
+from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 Callback = Callable[[Step], Any]
 TUNING_SHARE = 0.2  # of the rows, for a recipe that chooses its threshold, where no validation rows are given
 
 
+@translate_former_parameters
 def fit(
-    X,
-    y,
-    measure="f1",
+    X: Any,
+    y: Any,
+    measure: str | measures.Measure = "f1",
     *,
-    algorithm: str | None = None,
-    preset: str | None = None,
-    recipe: Recipe | None = None,
-    network: Network | str | None = None,
-    functions: TrainFunctions | None = None,
-    hidden: Sequence[int] | None = None,
-    initial: Sequence[np.ndarray] | None = None,
+    algorithm: str | Recipe = "auto",
+    network: Any = None,
     steps: int = 2000,
     batch_size: int = 512,
-    optimizer=None,
+    optimizer: Any = None,
     learning_rate: float | None = None,
-    schedule="constant",
+    schedule: Any = "constant",
     averaging: float | None = None,
     l2: float = 0.0,
-    temperature: float = 1.0,
-    sampler="natural",
-    normalize: str = "prior",
+    sampler: str | float = "natural",
     standardize: bool = True,
     prior: float | None = None,
-    positive=None,
-    feature_names: Sequence[str] | None = None,
-    sample_weight=None,
-    validation=None,
-    evaluate_every: int | None = None,
-    patience: int | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    validation: Any = None,
     on_step: Callback | Sequence[Callback] | None = None,
-    checkpoint=None,
-    checkpoint_every: int | None = None,
-    resume: bool = False,
+    checkpoint: Any = None,
     progress: bool | None = None,
-    comm=None,
+    comm: Communicator | None = None,
     backend: str | None = None,
-    seed=None,
+    seed: Any = None,
 ) -> Model:
     """Train a network directly on a measure.
 
-    An argument that another one leaves without effect is refused, and not passed over.
-
-    Ctrl-C ends training early: the best model so far (by `validation`; else the latest averaged one) is returned,
-    with a warning.
+    Ctrl-C ends training early and returns the best model so far (by the validation rows, else the latest averaged
+    weights), with a warning.
 
     Parameters
     ----------
-    X : array, memory map or CSR matrix, shape (n, d), finite numbers; or a list of n str.
-        A memory map is read block by block, whatever its dtype; a CSR matrix is never made dense as a whole. Of texts
-        a `data.Vocabulary` is learned (extra ``text``), which the model keeps; to choose its options, or for a network
-        of your own, pass token ids (n, T) that it made. It must not change meanwhile: rows are read ahead.
-    y : array-like, shape (n,). Labels in any two-valued coding.
-    measure : str or measures.Measure
-    algorithm, preset : str, optional
-        See `recipes.recipe_for`. Default: "auto" and "default", the recommended ones.
-    recipe : Recipe, optional
-        Your own drivers, instead of `algorithm` and `preset`, and with a prior of their own; they are copied.
-    network : Network or {"attention", "lstm"}, optional
-        Default: an `mlp` of widths `hidden`; for texts "attention", see `networks.attention`.
-    functions : TrainFunctions, optional
-        Compiled before, with their own network, optimiser and backend: no step is compiled again. The returned model
-        keeps copies of the weights, so a later fit with the same functions does it no harm.
-    hidden : sequence of int, optional. Widths of the default network of numbers. Default: (64, 64).
-    initial : list of arrays, optional
-        Parameters to start from, such as another model's. Default: drawn from `seed`.
-    steps, batch_size : int >= 1. More than n rows per batch means all rows, with a warning.
-    optimizer : str or optimisers.Optimiser, optional. See `optimisers.get`. Default: "adam".
-    schedule : see `schedules.get`.
-    learning_rate, averaging : float, optional. Default: the recipe's.
-    l2 : float >= 0. See `TrainFunctions.configure`.
-    temperature : float > 0
-        Of the sigmoid reward, wherever a driver uses it: cross-entropy, counts and row drivers have no sigmoid.
-    sampler : "natural", "stratified", "balanced" or share of positives per batch. See `data.MiniBatches`.
-    normalize : {"prior", "batch"}. Of class sums, see `training.train`; row drivers have none.
-    standardize : bool
-        Scale dense columns to mean 0 and deviation 1 of the training rows, clipped at 10; the model remembers how.
-    prior : float in (0, 1), optional
-        Share of positives to train for. Default: that of `y`, by weight; one far from it is warned of. The drivers of a
-        `recipe` have theirs already.
-    positive : optional. The positive label; default the larger one.
-    feature_names : sequence of d str, optional. Of feature columns; kept with the model.
-    sample_weight : array, shape (n,), optional
-        Weights >= 0 of the rows in all class means; rows of weight 0 are left out. Validation counts rows, unweighted.
-    validation : float in (0, 1) or (X, y), optional
-        Labelled rows to score the averaged weights on while training, by counts: a stratified share of the training
-        rows, which then are not trained on, or rows of their own. The best weights are returned. The algorithm
-        "plug_in" chooses its threshold on them; without any, on a fifth of the training rows.
-    evaluate_every : int >= 1, optional
-        Steps between evaluations; the last step is evaluated too. Default: 20 evaluations, at least 10 steps apart.
-    patience : int >= 1, optional
-        Stop after so many evaluations in a row without a better one. Earlier phases of a recipe are never cut short.
-    on_step : callable or sequence of callables, optional
-        Called with each Step; a true answer stops training after that step.
-    checkpoint : path, optional
-        An .npz file, replaced every `checkpoint_every` steps and at the end.
-    checkpoint_every : int >= 1, optional. Default: 500.
-    resume : bool
-        Go on from the checkpoint, if there is one: to the same weights, to the last bit, as without the interruption.
-        Data and settings must be those it was written with.
-    progress : bool, optional. A bar on stderr (extra ``progress``). Default: if that is a terminal.
-    comm : mpi4py communicator, optional
-        Train on the rows of all its processes: X, y, `sample_weight` and validation rows are this process's part, and
-        all else is alike in all. Each process returns the same model, that of all rows in the order of the ranks, up
-        to rounding. `on_step` is called in the first process, which also writes checkpoints and shows progress; a run
-        can be resumed by another number of processes. See `parallel`.
+    X : array, memory map, CSR matrix, data frame, or list of str
+        Shape (n, d), finite numbers. A memory map is read block by block; a CSR matrix is never made dense as a whole.
+        The columns of a data frame (pandas, polars) are encoded, missing values and categories included. Of texts a
+        vocabulary is learned (extra ``text``). `X` must not be modified during training: rows are prefetched.
+    y : array-like, shape (n,)
+        Labels of two classes in any coding.
+    measure : str or Measure, default "f1"
+        What to train for.
+    algorithm : str or Recipe, default "auto"
+        One of `recipes.ALGORITHMS`, see `recipes.recipe_for`: "auto" is the recommended one. Or a recipe of your own,
+        whose drivers have a prior of their own; they are copied.
+    network : str, sequence of int, Network, TrainFunctions, Model or callable, optional
+        A name ("mlp", "linear", "attention", "lstm"); the widths of an mlp; a network of your own; compiled functions,
+        of which no step is compiled again; a model, from whose weights training starts, with its encoder; or a
+        function of the number of columns (of texts, of words) that returns a Network or TrainFunctions. Default: an
+        mlp of widths (64, 64), for texts "attention".
+    steps : int, default 2000
+        Gradient steps, at least 1.
+    batch_size : int, default 512
+        Rows per step, at least 1. More than n rows means all rows, with a warning.
+    optimizer : str or Optimiser, optional
+        See `optimisers.get`. Default: "adam".
+    learning_rate : float, optional
+        Above 0. Default: the recipe's.
+    schedule : str or callable, default "constant"
+        See `schedules.get`.
+    averaging : float, optional
+        Decay in [0, 1) of the running average of the weights. Default: the recipe's.
+    l2 : float, default 0.0
+        Weight decay of the weight matrices, at least 0.
+    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
+        How batches are drawn, or the share of positives in each. See `data.MiniBatches`.
+    standardize : bool, default True
+        Centre and scale dense columns to mean 0 and deviation 1 of the training rows, clipped at 10; in float64,
+        before rows become the network's dtype. The model remembers how.
+    prior : float, optional
+        Share of positives to train for, in (0, 1). Default: that of `y`, by weight; one far from it is warned of.
+    positive : scalar, optional
+        The positive label. Default: the larger one.
+    sample_weight : array-like, shape (n,), optional
+        Weights of at least 0 of the rows in all class means; rows of weight 0 are left out. Validation counts rows.
+    validation : float, tuple (X, y) or EarlyStopping, optional
+        Rows on which the averaged weights are evaluated while training; the best weights are returned, and the model
+        is calibrated on these rows. A share of the rows is held out, stratified. The algorithm "plug_in" chooses its
+        threshold on them; without any, on a fifth of the rows.
+    on_step : callable or sequence of callable, optional
+        Called with each Step; returning True stops training after that step.
+    checkpoint : path or Checkpoint, optional
+        A file that holds the state of the run, from which it can be resumed.
+    progress : bool, optional
+        A bar on stderr (extra ``progress``). Default: if that is a terminal.
+    comm : communicator, optional
+        mpi4py's: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are this
+        process's part; all else is equal in all. Each process returns the same model, that of all rows in the order
+        of the ranks, up to rounding. `on_step` is called in the first process, which also writes checkpoints and
+        shows progress. See `parallel`.
     backend : {"c", "jax"}, optional
         See `TrainFunctions`; with "jax", dense rows are kept on JAX's device. Default: "c".
-    seed : int, numpy Generator or None. Equal seeds give equal models, to the last bit.
+    seed : int, numpy Generator or None, optional
+        Equal seeds give equal models, to the last bit.
 
     Returns
     -------
@@ -157,80 +140,60 @@ def fit(
     Raises
     ------
     ValueError
-        For unusable data, labels or options, options that exclude each other, before anything is compiled; or a
-        checkpoint of another run.
+        For unusable inputs, labels or parameters, before anything is compiled; or a checkpoint of another run.
+    TypeError
+        For an unknown parameter; the nearest is suggested.
     """
-    check_kinds(
-        recipe=recipe, functions=functions, comm=comm, initial=initial, standardize=standardize, checkpoint=checkpoint,
-        resume=resume, progress=progress,
+    comm = communicator(comm)
+    given = check_parameters(
+        algorithm=algorithm, steps=steps, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
+        averaging=averaging, l2=l2, sampler=sampler, standardize=standardize, prior=prior, validation=validation,
+        on_step=on_step, checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
-    check_drivers(recipe, algorithm=algorithm, preset=preset, prior=prior)
-    check_network(X, functions, comm, network=network, hidden=hidden, optimizer=optimizer, backend=backend)
-    callbacks = checked_callbacks(on_step, comm)
-    X, y, sample_weight, validation = _shared(comm, X, y, sample_weight, validation)
-    stored = _checkpoint(checkpoint, checkpoint_every, resume, comm)
+    measure, stopping = measures.get(measure), given["validation"]
+    require(prior is None or not isinstance(algorithm, Recipe), "a recipe has a prior of its own: leave prior out", prior)
+    trained = check_network(X, network, optimizer, backend)
+    callbacks = on_first_process(given["on_step"], comm)
+    stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = _generator(seed, stored, comm)
     start = dict(rng.bit_generator.state)
-    measure, held_out = measures.get(measure), _held_out(validation, algorithm, recipe)
-    labelled = label_rows(y, positive, sample_weight, held_out, rng)
-    prior = checked_prior(prior, labelled.prior)
-    given = functions.network if functions else network if isinstance(network, Network) else None
-    text = given.takes_tokens if given else is_text(X)
-    problem = Problem(prior, eps=0.5 / len(labelled.signs), text=text)
-    recipe = recipe or recipe_for(measure, problem, _or(algorithm, "auto"), _or(preset, "default"))
-    check_unweighted(recipe, labelled.weight)
-    settings = _settings(
-        recipe, steps=steps, learning_rate=learning_rate, schedule=schedule, averaging=averaging, l2=l2,
-        temperature=temperature, batch_size=batch_size, sampler=sampler, normalize=normalize,
+    data = prepare(
+        X, y, network=trained, encoder=network.encoder if isinstance(network, Model) else None, positive=positive,
+        sample_weight=sample_weight, validation=_held_out(stopping, algorithm), standardize=standardize, seed=rng,
+        comm=comm,
     )  # fmt: skip
-    prepared = prepare_rows(X, labelled, held_out, network=given, standardize=standardize)
-    names = checked_names(feature_names, prepared.rows.X)
-    watch = _watch(validation, prepared, measure, recipe, settings, evaluate_every, patience)
-    functions = functions or _functions(prepared, network, hidden, optimizer, backend)
-    check_split(recipe, functions.network)
-    training: Any = functions if comm is None else DistributedFunctions(functions, comm)
-    training.initialise(rng, initial)
-    run = TrainingRun(training, recipe.phases, _placed(prepared.rows, functions.backend), settings, rng)
-    if stored:
-        marks = fingerprint(run, watch, measure=str(measure), prior=prior, initial=initial)
-        stored.begin(start, marks, run, watch)
-    run_training(run, watch, stored, callbacks, progress)
-    parameters = final_parameters(run, watch)
+    prior = check_prior(given["prior"], data.prior)
+    recipe = _recipe(measure, algorithm, data, prior, texts=is_text(X))
+    functions = _functions(data.network, optimizer, backend)
+    check_recipe(recipe, functions.network, data.rows.weight)
+    settings = _settings(recipe, given)
+    monitor = _monitor(stopping, data, measure, recipe, settings.steps)
+    initial = network.parameters if isinstance(network, Model) else None
+    with functions.lock:
+        training = distributed(functions, comm)
+        training.initialise(rng, initial)
+        run = TrainingRun(training, recipe.phases, _placed(data.rows, functions.backend), settings, rng)
+        if stored:
+            stored.begin(start, fingerprint(run, monitor, measure=str(measure), prior=prior, initial=initial), run, monitor)
+        run_training(run, monitor, stored, callbacks, progress)
+        parameters = final_parameters(run, monitor)
+        threshold, quantifier = _calibrated(recipe, measure, training, data.held)
     return Model(
         functions,
         parameters,
         measure,
-        labelled.classes,
+        data.classes,
         prior,
-        prepared.scaling,
-        threshold=_threshold(recipe, measure, training, prepared.held),
+        data.encoder,
+        threshold=threshold,
+        quantifier=quantifier,
         history=run.history,
-        evaluations=watch.evaluations if watch else [],
-        best_step=watch.best.step if watch and watch.best else None,
-        feature_names=names,
-        extra={} if prepared.vocabulary is None else {"vocabulary": prepared.vocabulary.to_dict()},
+        evaluations=monitor.evaluations if monitor else [],
+        best_step=monitor.best.step if monitor and monitor.best else None,
     )
 
 
-def _shared(comm, X, y, sample_weight, validation):
-    """This process's data as part of those of all: labels and weights of all rows, features where they are."""
-    if comm is None:
-        return X, y, sample_weight, validation
-    X, y, sample_weight = share(comm, X, y, sample_weight)
-    if isinstance(validation, (tuple, list)) and len(validation) == 2:
-        validation = share(comm, *validation)
-    return X, y, sample_weight, validation
-
-
-def _checkpoint(path, every: int | None, resume: bool, comm) -> Checkpoint | None:
-    if path is None:
-        require(not resume, "resume needs a checkpoint to go on from: give its path as `checkpoint`", path)
-        require(every is None, "checkpoint_every needs a `checkpoint`: the path of a file", every)
-        return None
-    return Checkpoint(path, _or(every, 500), resume, comm)
-
-
-def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
+def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
     """A generator of our own, of a kind whose state is plain numbers; unseeded, it starts as in the stored run."""
     if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
         seed = int(np.random.default_rng(seed).integers(2**63))
@@ -240,54 +203,58 @@ def _generator(seed, stored: Checkpoint | None, comm) -> np.random.Generator:
         raise ValueError(f"seed must be a non-negative integer, a numpy Generator or None, got {seed!r}") from None
     if seed is None and stored and stored.start:
         rng.bit_generator.state = stored.start
-    if comm is not None:
-        rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
+    rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
     return rng
 
 
-def _held_out(validation, algorithm: str | None, recipe: Recipe | None):
-    """`validation`; without it, a share of the rows where the recipe chooses its threshold on some."""
-    tunes = recipe.threshold is None if recipe else isinstance(algorithm, str) and algorithm == "plug_in"
-    return TUNING_SHARE if tunes and validation is None else validation
+def _held_out(stopping: EarlyStopping | None, algorithm: str | Recipe) -> Any:
+    """Validation rows; without any, a share of the rows where the recipe chooses its threshold on some."""
+    if stopping is not None:
+        return stopping.validation
+    tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
+    return TUNING_SHARE if tunes else None
 
 
-def _settings(recipe: Recipe, *, steps, learning_rate, schedule, averaging, l2, normalize, **others) -> Settings:
-    """What all phases share, with the recipe's rate and averaging where none is given."""
-    steps = positive_int("steps", steps)
-    schedule = schedules.get(schedule, steps)
-    number("schedule", schedule(0), "a function from the step to a number")
+def _recipe(measure: measures.Measure, algorithm: str | Recipe, data: TrainingData, prior: float, texts: bool) -> Recipe:
+    if isinstance(algorithm, Recipe):
+        return algorithm
+    tokens = _network(data.network).takes_tokens
+    return recipe_for(measure, Problem(prior, eps=0.5 / len(data.rows.signs), text=texts or tokens), algorithm)
+
+
+def _network(trained: Network | TrainFunctions) -> Network:
+    return trained.network if isinstance(trained, TrainFunctions) else trained
+
+
+def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:
+    if isinstance(trained, TrainFunctions):
+        return trained
+    return TrainFunctions(trained, _or(optimizer, "adam"), _or(backend, "c"))
+
+
+def _settings(recipe: Recipe, given: dict[str, Any]) -> Settings:
+    """What all phases share, with the recipe's values where none is given."""
     return Settings(
-        steps=steps,
-        learning_rate=positive_number("learning_rate", _or(learning_rate, recipe.learning_rate)),
-        schedule=schedule,
-        averaging=number("averaging", _or(averaging, recipe.averaging)),
-        l2=number("l2", l2),
-        normalize=check_normalize(normalize),
-        **others,
+        steps=given["steps"],
+        learning_rate=_or(given["learning_rate"], recipe.learning_rate),
+        schedule=schedules.get(given["schedule"], given["steps"]),
+        averaging=_or(given["averaging"], recipe.averaging),
+        l2=given["l2"],
+        temperature=recipe.temperature,
+        batch_size=given["batch_size"],
+        sampler=given["sampler"],
+        normalize=recipe.normalize,
     )
 
 
-def _watch(
-    validation, prepared: PreparedRows, measure, recipe: Recipe, settings: Settings, every, patience
+def _monitor(
+    stopping: EarlyStopping | None, data: TrainingData, measure: measures.Measure, recipe: Recipe, steps: int
 ) -> ValidationMonitor | None:
-    """The validation of a run, on the caller's rows or share; rows held out for the threshold alone are not watched."""
-    if validation is None or prepared.held is None:
-        for name, value in (("evaluate_every", every), ("patience", patience)):
-            require(value is None, f"{name} needs `validation`: a share of the rows or (X, y)", value)
+    """Evaluations of a run on the caller's validation rows; rows held out for the threshold alone are not watched."""
+    if stopping is None or data.held is None:
         return None
-    every = positive_int("evaluate_every", _or(every, max(10, math.ceil(settings.steps / 20))))
-    patience = None if patience is None else positive_int("patience", patience)
-    return ValidationMonitor(*prepared.held, measure, every, patience, recipe.threshold)
-
-
-def _functions(prepared: PreparedRows, network, hidden, optimizer, backend) -> TrainFunctions:
-    """Functions of the given network, or of the default one for the rows."""
-    if not isinstance(network, Network):
-        if prepared.vocabulary is not None:
-            network = TEXT_NETWORKS[_or(network, "attention")](len(prepared.vocabulary))
-        else:
-            network = networks.mlp(prepared.rows.X.shape[1], _or(hidden, (64, 64)))
-    return TrainFunctions(network, _or(optimizer, "adam"), _or(backend, "c"))
+    every = _or(stopping.every, max(10, math.ceil(steps / 20)))
+    return ValidationMonitor(*data.held, measure, every, stopping.patience, recipe.threshold)
 
 
 def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
@@ -299,13 +266,18 @@ def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
     return rows._replace(X=DeviceRows(rows.X))
 
 
-def _threshold(recipe: Recipe, measure, functions: TrainFunctions, held) -> float:
-    """The recipe's, or the best one on the held-out rows for the functions' present parameters."""
-    if recipe.threshold is not None:
-        return recipe.threshold
-    X, signs = held
-    return metrics.best_threshold(measure, functions.scores(X), signs)[0]
+def _calibrated(
+    recipe: Recipe, measure: measures.Measure, functions: Any, held: Any
+) -> tuple[float, Quantifier | None]:
+    """The threshold, and the calibration on the held-out rows, if there are any, at the present parameters."""
+    if held is None:
+        return recipe.threshold or 0.0, None
+    scores, signs = functions.scores(held[0]), held[1]
+    threshold = recipe.threshold
+    if threshold is None:
+        threshold, _ = metrics.best_threshold(measure, scores, signs)
+    return threshold, Quantifier.fit(scores, signs, threshold)
 
 
-def _or(value, default):
+def _or(value: Any, default: Any) -> Any:
     return default if value is None else value

@@ -1,103 +1,381 @@
-"""The arguments of `fit`, alone and beside each other: each is used, or refused before anything is compiled."""
+"""The parameters of `fit`, in one table: default, what each accepts, its check, a sentence about it.
+
+`fit`, `MeasureClassifier`, the command line's options and docs/parameters.md are all made of, or checked by, this table.
+A parameter is added by a row here and its use in `fit`; a row with `read` is an option of the command line too.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import numbers
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import check_kind, choose, positive_number, refuse_beside, require, warn_caller
+from aesara_nondecomp._checks import choose, require, suggestion, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
+from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import on_root
-from aesara_nondecomp.step.train_functions import TrainFunctions
-from aesara_nondecomp.training.recipes import Recipe
+from aesara_nondecomp.ops import optimisers
+from aesara_nondecomp.ops.activations import ACTIVATIONS
+from aesara_nondecomp.parallel import Communicator, on_root
+from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.backends import BACKENDS
+from aesara_nondecomp.training import schedules
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.recipes import ALGORITHMS, Recipe
 
-TEXT_NETWORKS = {"attention": networks.attention, "lstm": networks.lstm}
-
-
-def check_kinds(*, recipe, functions, comm, initial, standardize, checkpoint, resume, progress) -> None:
-    """Refuse values of a kind that no check further on would call by the argument's name."""
-    check_kind("recipe", recipe, Recipe, "a Recipe")
-    check_kind("functions", functions, TrainFunctions, "TrainFunctions")
-    check_kind("initial", initial, (list, tuple), "a list of arrays, such as a model's `parameters`")
-    check_kind("checkpoint", checkpoint, (str, os.PathLike), "the path of a file")
-    check_kind("progress", progress, (bool, np.bool_), "True, False or None")
-    for name, value in (("standardize", standardize), ("resume", resume)):
-        require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value)
-    require(comm is None or hasattr(comm, "allgather"), "comm must be a communicator of mpi4py", comm)
+Check = Callable[[str, Any], Any]  # name and value to the usable value, or a ValueError
 
 
-def check_drivers(recipe: Recipe | None, **others: Any) -> None:
-    """Refuse what a recipe of one's own leaves without effect."""
-    refuse_beside(recipe, "a recipe has drivers of its own", **others)
+class Parameter(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    default : object
+        The value where none is given.
+    accepts : str
+        Types and ranges, in words.
+    check : callable (name, value) -> value
+        The value as it is used, or a ValueError.
+    text : str
+        What it does, in a sentence.
+    read : callable (str) -> value, optional
+        How the command line reads it. Default: it is no option there.
+    """
+
+    default: Any
+    accepts: str
+    check: Check
+    text: str
+    read: Callable[[str], Any] | None = None
 
 
-def check_network(X, functions: TrainFunctions | None, comm, *, network, hidden, optimizer, backend) -> None:
-    """Refuse what functions, a network or texts leave without effect, and networks that cannot take X."""
-    theirs = {"network": network, "hidden": hidden, "optimizer": optimizer, "backend": backend}
-    refuse_beside(functions, "functions have a network, an optimiser and a backend of their own", **theirs)
-    refuse_beside(network, "hidden is of the default network, and `network` has widths of its own", hidden=hidden)
-    check_kind("network", network, (Network, str), f"a Network or, for text, one of {', '.join(TEXT_NETWORKS)}")
+# -- checks ----------------------------------------------------------------------------------------------------------
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        found = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        found = 0
+    require(found >= 1, f"{name} must be a whole number of at least 1", value)
+    return found
+
+
+def _between(low: float, high: float, what: str, *, low_too: bool = False) -> Check:
+    """A check that a number lies between two ends, the upper one never in."""
+
+    def check(name: str, value: Any) -> float:
+        is_number = isinstance(value, (numbers.Real, np.ndarray)) and not isinstance(value, (bool, np.bool_))
+        usable = is_number and np.ndim(value) == 0 and (low < value < high or low_too and value == low)
+        require(bool(usable), f"{name} must {what}", value)
+        return float(value)
+
+    return check
+
+
+def _optional(check: Check) -> Check:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value)
+    return bool(value)
+
+
+def _of_kind(kinds: Any, what: str) -> Check:
+    def check(name: str, value: Any) -> Any:
+        require(isinstance(value, kinds), f"{name} must be {what}", value)
+        return value
+
+    return check
+
+
+def _one_of(kind: str, known: Mapping[str, Any] | Sequence[str]) -> Check:
+    def check(name: str, value: Any) -> Any:
+        choose(kind, value, known if isinstance(known, Mapping) else dict.fromkeys(known))
+        return value
+
+    return check
+
+
+def _algorithm(name: str, value: Any) -> Any:
+    if not isinstance(value, Recipe):
+        choose("algorithm", value, dict.fromkeys(ALGORITHMS))
+    return value
+
+
+def _schedule(name: str, value: Any) -> Any:
+    at_start = schedules.get(value, 1)(0)
+    is_number = isinstance(at_start, numbers.Real) and not isinstance(at_start, bool)
+    require(is_number, f"{name} must be a function from the step to a number", at_start)
+    return value
+
+
+def _sampler(name: str, value: Any) -> Any:
+    share = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < 1
+    if not share and value not in ("natural", "stratified", "balanced"):
+        raise ValueError(
+            f"{name} must be a name or a share of positives strictly between 0 and 1, got {value!r}. "
+            f"{suggestion(value, ('natural', 'stratified', 'balanced'))}"
+        )
+    return value
+
+
+def _widths(name: str, value: Any) -> tuple[int, ...]:
+    listed = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+    require(listed and np.ndim(value) <= 1, f"{name} must be a sequence of widths, such as (64, 64)", value)
+    return tuple(_whole("a hidden width", width) for width in value)
+
+
+def _validation(name: str, value: Any) -> Any:
+    """EarlyStopping, whichever way the validation rows were given."""
+    return value if isinstance(value, EarlyStopping) else EarlyStopping(value)
+
+
+def _checkpoint(name: str, value: Any) -> Checkpoint:
+    return value if isinstance(value, Checkpoint) else Checkpoint(value)
+
+
+def _callbacks(name: str, value: Any) -> list[Callable[[Any], Any]]:
+    several = isinstance(value, Iterable) and not isinstance(value, np.ndarray)
+    callbacks = [] if value is None else list(value) if several else [value]
+    require(all(callable(c) for c in callbacks), f"{name} must be a callable or a sequence of callables", value)
+    return callbacks
+
+
+# -- how the command line reads what is no plain text ----------------------------------------------------------------
+
+
+def _read_widths(text: str) -> tuple[int, ...]:
+    widths = tuple(int(width) for width in text.split(","))
+    return () if widths == (0,) else widths
+
+
+def _read_sampler(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "algorithm": Parameter(
+        "auto", "name of an algorithm, or a Recipe", _algorithm,
+        "What moves the weights of the objective: duple, denim, dame, a baseline, or a recipe of your own.", str,
+    ),
+    "network": Parameter(
+        None, "name, widths, Network, TrainFunctions, Model, or callable (size -> Network)",
+        lambda name, value: value, "What is trained: mlp, linear, attention or lstm.", str,
+    ),
+    "hidden": Parameter(
+        (64, 64), "sequence of int >= 1", _widths, "Widths of the hidden layers of the mlp; none is a linear model.",
+        _read_widths,
+    ),
+    "activation": Parameter(
+        "relu", "name of an activation", _one_of("activation", ACTIVATIONS), "Of the hidden layers of the mlp.", str
+    ),
+    "dropout": Parameter(
+        0.0, "float in [0, 1)", _between(0, 1, "lie in [0, 1)", low_too=True),
+        "Probability of dropping a hidden unit while training.", float,
+    ),
+    "dtype": Parameter(
+        "float32", "float32 or float64", _one_of("dtype", ("float32", "float64")), "Of weights and scores."
+    ),
+    "steps": Parameter(2000, "int >= 1", _whole, "Gradient steps.", int),
+    "batch_size": Parameter(512, "int >= 1", _whole, "Rows per step; all rows where there are fewer.", int),
+    "optimizer": Parameter(
+        "adam", "name or Optimiser", lambda name, value: optimisers.get(value),
+        "The update rule: sgd, momentum, nesterov, adam or adamw.", str,
+    ),
+    "learning_rate": Parameter(
+        None, "float > 0", _optional(_between(0, float("inf"), "be a positive finite number")),
+        "Step size; by default the algorithm's.", float,
+    ),
+    "schedule": Parameter(
+        "constant", "name, or callable (step -> factor)", _schedule,
+        "Factor on the learning rate: constant, step, cosine or inverse_root.", str,
+    ),
+    "averaging": Parameter(
+        None, "float in [0, 1)", _optional(_between(0, 1, "lie in [0, 1)", low_too=True)),
+        "Decay of the running average of the weights, 0 for the last weights; by default the algorithm's.", float,
+    ),
+    "l2": Parameter(
+        0.0, "float >= 0", _between(0, float("inf"), "be a finite number of at least 0", low_too=True),
+        "Weight decay of the weight matrices.", float,
+    ),
+    "sampler": Parameter(
+        "natural", "natural, stratified, balanced, or float in (0, 1)", _sampler,
+        "How batches are drawn, or the share of positives in each.", _read_sampler,
+    ),
+    "standardize": Parameter(True, "bool", _flag, "Centre and scale dense columns by the training rows."),
+    "prior": Parameter(
+        None, "float in (0, 1)", _optional(_between(0, 1, "lie strictly between 0 and 1")),
+        "Share of positives to train for; by default that of the labels.", float,
+    ),
+    "validation": Parameter(
+        None, "float in (0, 1), tuple (X, y), or EarlyStopping", _optional(_validation),
+        "Rows held out, by whose measure the best weights are kept; a share of the rows, or rows of their own.",
+    ),
+    "patience": Parameter(
+        None, "int >= 1", _optional(_whole),
+        "Evaluations on the validation rows without a better one, after which training stops.", int,
+    ),
+    "tune_threshold": Parameter(False, "bool", _flag, "Move the threshold to the best one on the validation rows."),
+    "on_step": Parameter(
+        None, "callable, or sequence of callables", _callbacks, "Called with each Step; returning True stops training."
+    ),
+    "checkpoint": Parameter(
+        None, "path or Checkpoint", _optional(_checkpoint), "A file from which an interrupted run is resumed."
+    ),
+    "progress": Parameter(
+        None, "bool", _optional(_of_kind((bool, np.bool_), "True, False or None")), "A progress bar on stderr."
+    ),
+    "backend": Parameter("c", "c or jax", _one_of("backend", BACKENDS), "Compile through C++, or through JAX.", str),
+    "warm_start": Parameter(False, "bool", _flag, "Start from the weights of the last call."),
+    "resume": Parameter(False, "bool", _flag, "Resume from the checkpoint, if there is one."),
+}  # fmt: skip
+
+
+def check_parameters(**given: Any) -> Any:
+    """The values of parameters, each checked by its row of the table.
+
+    Parameters
+    ----------
+    **given : object
+        Values by name.
+
+    Returns
+    -------
+    dict of str to object
+        The values as they are used.
+
+    Raises
+    ------
+    ValueError
+        If one is not what its row accepts.
+    """
+    return {name: PARAMETERS[name].check(name, value) for name, value in given.items()}
+
+
+def as_markdown() -> str:
+    """The table of parameters, as it stands in docs/parameters.md."""
+    rows = [
+        f"| `{name}` | {row.accepts} | `{row.default!r}` | {row.text} |" for name, row in sorted(PARAMETERS.items())
+    ]
+    return "\n".join(["| parameter | accepts | default | what it does |", "|---|---|---|---|", *rows]) + "\n"
+
+
+# -- parameters beside each other, and beside the data ---------------------------------------------------------------
+
+
+def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
+    """What is trained, as `training_data.prepare` takes it.
+
+    Parameters
+    ----------
+    X : object
+        The inputs.
+    network : name, sequence of int, Network, TrainFunctions, Model, callable or None
+        As given to `fit`.
+    optimizer, backend : object or None
+        As given to `fit`; compiled functions have their own.
+
+    Returns
+    -------
+    Network, TrainFunctions or callable (size -> Network or TrainFunctions)
+
+    Raises
+    ------
+    ValueError
+        If the network is of none of these kinds, cannot take X, or leaves another argument without effect.
+    """
+    if isinstance(network, (Model, TrainFunctions)):
+        for name, value in (("optimizer", optimizer), ("backend", backend)):
+            require(value is None, f"compiled functions have their own {name}: leave {name} out", value)
+        return network.functions if isinstance(network, Model) else network
+    if isinstance(network, Network):
+        require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
+        return network
+    if network is None:
+        return _maker("attention" if is_text(X) else "mlp")
     if isinstance(network, str):
-        choose("network for text", network, TEXT_NETWORKS)
-        check_texts(X)
-    if is_text(X):
-        require(comm is None, "comm needs token ids: Vocabulary.transform makes them", "texts")
-        require(hidden is None, "hidden is of the default network of numbers: leave it out for texts", hidden)
-    listed = isinstance(hidden, (Sequence, np.ndarray)) and not isinstance(hidden, (str, bytes))
-    usable = hidden is None or listed and np.ndim(hidden) == 1
-    require(usable, "hidden must be a sequence of widths, such as (64, 64)", hidden)
+        choose("network", network, networks.BUILDERS)
+        if networks.takes_tokens(network):
+            check_texts(X)
+        else:
+            require(not is_text(X), f"network={network!r} takes numbers: use attention or lstm for text", "texts")
+        return _maker(network)
+    if callable(network):
+        return network
+    kinds = "network must be a name, a sequence of widths, a Network, TrainFunctions, a Model or a callable"
+    require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
+    require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
+    return _maker("mlp", hidden=_widths("network", network))
 
 
-def check_split(recipe: Recipe, network: Network) -> None:
-    """Refuse a recipe that trains the head of a network without one."""
+def _maker(name: str, **options: Any) -> Callable[[int], Network]:
+    return lambda size: networks.make(name, size, **options)
+
+
+def check_recipe(recipe: Recipe, network: Network, weight: np.ndarray | None) -> None:
+    """Refuse a recipe that the network or the weights of the rows do not go with.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    network : Network
+    weight : array, shape (n,), or None
+        Of the training rows.
+
+    Raises
+    ------
+    ValueError
+        If the recipe trains the head of a network without one, or its driver counts rows and these have weights.
+    """
     if network.features is None and any(phase.head_only for phase in recipe.phases):
         raise ValueError(
             "this recipe trains the head on frozen features, but the network has no split into lower part and head. "
-            "Give it a hidden layer (a Network of your own: `features` and `head`), or use preset='default'."
+            "Give it a hidden layer (a Network of your own: `features` and `head`), or use a default algorithm."
         )
-
-
-def check_unweighted(recipe: Recipe, weight: np.ndarray | None) -> None:
-    """Refuse weights of rows beside a driver that counts rows."""
     counts = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, RowDriver)]
     if counts and weight is not None and np.any(weight != 1):
         raise ValueError(f"{counts[0]} counts rows and takes no sample_weight. Leave it out, or train by a measure.")
 
 
-def checked_callbacks(on_step, comm) -> list[Callable[[Any], Any]]:
-    """A list of callables, which the first process alone calls."""
-    several = isinstance(on_step, Iterable) and not isinstance(on_step, np.ndarray)
-    callbacks = [] if on_step is None else list(on_step) if several else [on_step]
-    require(all(callable(c) for c in callbacks), "on_step must be a callable or a sequence of callables", on_step)
-    return callbacks if comm is None else [on_root(comm, callback) for callback in callbacks]
+def check_prior(prior: float | None, observed: float) -> float:
+    """The share of positives to train for.
 
+    Parameters
+    ----------
+    prior : float in (0, 1), or None
+        As given; one far from the labels' is warned of.
+    observed : float in (0, 1)
+        That of the labels.
 
-def checked_names(names, X) -> list[str] | None:
-    """One name for each column of X, if there are any."""
-    if names is None:
-        return None
-    require(X.dtype.kind == "f", "feature_names are of feature columns, which texts and token ids have not", names)
-    require(not isinstance(names, (str, bytes)) and np.ndim(names) == 1, "feature_names must be a list of str", names)
-    names, columns = [str(name) for name in names], X.shape[1]
-    require(len(names) == columns, f"feature_names must name each of the {columns} columns", f"{len(names)} names")
-    return names
-
-
-def checked_prior(prior: float | None, observed: float) -> float:
-    """The share of positives to train for: that of the labels, or another one, with a warning if it is far off."""
+    Returns
+    -------
+    float
+    """
     if prior is None:
         return observed
-    require(0 < positive_number("prior", prior) < 1, "prior must lie strictly between 0 and 1", prior)
     odds = prior / (1 - prior) / (observed / (1 - observed))
     if not 0.5 < odds < 2:
         warn_caller(
             f"prior = {prior:g} is far from the {observed:.4g} of the training labels: the measure is trained for the "
             "former. Leave it out to train for the data as they are."
         )
-    return float(prior)
+    return prior
+
+
+def on_first_process(callbacks: Sequence[Callable[[Any], Any]], comm: Communicator) -> list[Callable[[Any], Any]]:
+    """Callbacks that the first process alone calls, and whose answer goes to all."""
+    return list(callbacks) if comm.size == 1 else [on_root(comm, callback) for callback in callbacks]
+
+

@@ -1,49 +1,63 @@
-"""From the caller's arrays to prepared rows: labels, weights, the validation part, scaling."""
+"""From a caller's inputs and labels to the rows that are trained on: one way, for `fit`, estimators and command line."""
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import (
-    Standardiser,
-    Vocabulary,
+    InputEncoder,
     check_lengths,
     check_sample_weight,
     check_tokens,
     encode_as,
     encode_labels,
-    feature_rows,
     is_text,
-    scale_rows,
+    prepare_rows,
+    raw_rows,
     select_rows,
     stratified_split,
 )
+from aesara_nondecomp.data.inputs import is_input_table, select_inputs
+from aesara_nondecomp.data.tabular import TableColumns, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import DistributedRows
+from aesara_nondecomp.parallel import LOCAL, Communicator, all_succeed, distribute_rows, gather_vectors
+from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.early_stopping import is_share
 from aesara_nondecomp.training.run import TrainingRows
 
+Held = tuple[Any, np.ndarray]
 
-class LabelledRows(NamedTuple):
-    """Labels, and which rows are for what."""
+
+class Split(NamedTuple):
+    """Labels, and which rows are for what.
+
+    Attributes
+    ----------
+    classes : tuple (negative, positive)
+        The two labels.
+    signs : int8 array, shape (m,), in {-1, +1}
+        Of the training rows.
+    weight : float64 array, shape (m,), or None
+        Positive weights of the training rows; None for equal ones.
+    train : int array, shape (m,), or None
+        Indices of the training rows; None for all rows.
+    held : int array or None
+        Indices of the rows held out for validation.
+    held_signs : int8 array or None
+        Labels of these.
+    """
 
     classes: tuple[Any, Any]
     signs: np.ndarray
-    """Of the training rows."""
     weight: np.ndarray | None
-    """Of the training rows, positive; None for equal ones."""
-    n_rows: int
-    """Rows that the caller gave."""
-    train: np.ndarray | None
-    """Their numbers; None for all."""
-    held: np.ndarray | None
-    """Numbers of the rows held out for validation, if any."""
-    held_signs: np.ndarray | None
+    train: np.ndarray | None = None
+    held: np.ndarray | None = None
+    held_signs: np.ndarray | None = None
 
     @property
     def prior(self) -> float:
@@ -51,78 +65,164 @@ class LabelledRows(NamedTuple):
         return float(np.average(self.signs > 0, weights=self.weight))
 
 
-class PreparedRows(NamedTuple):
-    """What training needs, in the dtype of the network, scaled."""
+class TrainingData(NamedTuple):
+    """What training needs.
+
+    Attributes
+    ----------
+    rows : TrainingRows
+        Rows as the network takes them, with labels and weights.
+    held : tuple (rows, signs) or None
+        Rows to validate on.
+    encoder : InputEncoder
+        Made of the training rows; it is the model's way in.
+    classes : tuple (negative, positive)
+        The two labels.
+    prior : float
+        Share of positives of the training rows, by weight.
+    network : Network or TrainFunctions
+        What is trained; made for the rows where it was not given.
+    """
 
     rows: TrainingRows
-    held: tuple[Any, np.ndarray] | None
-    """Features and labels in {-1, +1} to validate on."""
-    scaling: Standardiser | None
-    vocabulary: Vocabulary | None
-    """Learned from training text; None where rows were given as numbers."""
+    held: Held | None
+    encoder: InputEncoder
+    classes: tuple[Any, Any]
+    prior: float
+    network: Network | TrainFunctions
 
 
-def label_rows(y, positive, sample_weight, validation, rng: np.random.Generator) -> LabelledRows:
-    """Encode the labels, drop rows of weight 0, and hold out the validation share, if one is asked for.
+def prepare(
+    X: Any,
+    y: Any,
+    *,
+    network: Network | TrainFunctions | Callable[[int], Network | TrainFunctions],
+    encoder: InputEncoder | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    validation: Any = None,
+    standardize: bool = True,
+    seed: Any = None,
+    comm: Communicator = LOCAL,
+) -> TrainingData:
+    """Encode labels and inputs, hold validation rows out, and learn the encoder of the training rows alone.
+
+    Parameters
+    ----------
+    X : matrix, shape (n, d), table or list of str
+        Inputs; with several processes, those of this process. Memory maps are not read as a whole, nor sparse
+        matrices standardised or made dense.
+    y : array-like, shape (n,)
+        Labels of two classes in any coding.
+    network : Network, TrainFunctions or callable
+        What will be trained, or what makes it for a number of columns (of texts, of words).
+    encoder : InputEncoder, optional
+        Of a model that training goes on from. Default: learned from the training rows.
+    positive : scalar, optional
+        The positive label. Default: the larger one.
+    sample_weight : array-like, shape (n,), optional
+        Weights of at least 0; rows of weight 0 are left out.
+    validation : float in (0, 1) or tuple (X, y), optional
+        A stratified share of the rows to hold out, or rows of their own.
+    standardize : bool, default True
+        Centre and scale dense columns.
+    seed : int or numpy Generator, optional
+        Of the rows held out.
+    comm : communicator, default LOCAL
+        Of the processes whose rows are trained on together.
+
+    Returns
+    -------
+    TrainingData
 
     Raises
     ------
     ValueError
-        For unusable labels, weights or a share outside (0, 1).
+        For unusable inputs, labels, weights or validation rows.
     """
+    known = _network_of(network)
+    inputs = all_succeed(comm, lambda: _read(X, known, comm))
+    y, sample_weight = gather_vectors(comm, _n_rows(inputs), y, sample_weight)
+    split = _split(y, positive, sample_weight, validation, seed)
+    if comm is LOCAL:
+        check_lengths(np.empty((_n_rows(inputs), 0)), y)
+    encoder = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
+    rows = distribute_rows(comm, _n_rows(inputs), lambda: _encoded(inputs, encoder, known))
+    train = rows if split.train is None else select_rows(rows, split.train)
+    held = _held_rows(rows, split, validation, encoder, known, comm)
+    chosen = network if known else network(_size(rows, encoder))  # type: ignore[operator]  # it makes one
+    takes = _network_of(chosen)
+    if standardize and encoder.standardiser is None and not takes.takes_tokens:
+        encoder = encoder.measured(train, split.weight)
+
+    def prepared(part: Any) -> Any:
+        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, encoder.standardiser)
+
+    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight)
+    to_validate = held and (prepared(held[0]), held[1])
+    return TrainingData(rows_to_train, to_validate, encoder, split.classes, split.prior, chosen)
+
+
+def _network_of(network: Any) -> Any:
+    """The Network of what is trained; None where it has still to be made."""
+    if isinstance(network, TrainFunctions):
+        return network.network
+    return network if isinstance(network, Network) else None
+
+
+def _size(rows: Any, encoder: InputEncoder) -> int:
+    """What a network is made for: the number of columns, or of words."""
+    return rows.shape[1] if encoder.vocabulary is None else len(encoder.vocabulary)
+
+
+def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
+    """Inputs, checked as far as they can be without an encoder; None for a process without rows."""
+    if is_input_table(X):
+        return read_table(X)
+    if comm is not LOCAL and np.shape(X)[:1] == (0,):
+        return None
+    if is_text(X):
+        require(comm is LOCAL, "comm needs token ids: Vocabulary.transform makes them", "texts")
+        return check_texts(X)
+    if network is not None and network.takes_tokens:
+        return check_tokens(X, network.n_words)
+    return raw_rows(X, None if network is None else network.n_columns)
+
+
+def _n_rows(inputs: Any) -> int:
+    if inputs is None:
+        return 0
+    if isinstance(inputs, TableColumns):
+        return inputs.n_rows
+    return len(inputs) if isinstance(inputs, list) else inputs.shape[0]
+
+
+def _split(y: Any, positive: Any, sample_weight: Any, validation: Any, seed: Any) -> Split:
+    """Encode the labels, drop rows of weight 0, and hold the validation share out, if one is asked for."""
     labels = encode_labels(y, positive)
     weight = None if sample_weight is None else check_sample_weight(_numbers(sample_weight), labels.signs)
-    if weight is None and not _is_share(validation):  # all rows, whose numbers would be a column of their own
-        return LabelledRows(labels.classes, labels.signs, None, len(labels.signs), None, None, None)
+    if weight is None and not _holds_out(validation):  # all rows, whose indices would be a column of their own
+        return Split(labels.classes, labels.signs, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
     train, held = kept, None
-    if _is_share(validation):
-        parts = stratified_split(labels.signs[kept], float(validation), rng)
+    if _holds_out(validation):
+        parts = stratified_split(labels.signs[kept], float(validation), seed)
         train, held = (kept[part] for part in parts)
-    return LabelledRows(
+    return Split(
         labels.classes,
         labels.signs[train],
         None if weight is None else weight[train],
-        len(labels.signs),
         None if len(train) == len(labels.signs) else train,
         held,
         None if held is None else labels.signs[held],
     )
 
 
-def prepare_rows(X, labelled: LabelledRows, validation, *, network: Network | None, standardize: bool) -> PreparedRows:
-    """Check the features (against the network, if there is one), part them as `labelled` says, and scale them.
-
-    Memory maps are not read as a whole, nor sparse matrices scaled or made dense.
-
-    Raises
-    ------
-    ValueError
-        For unusable features, or validation rows that do not fit them.
-    """
-    vocabulary = None
-    if is_text(X):
-        require(network is None, "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
-        vocabulary = _learned(X, labelled)
-        X, validation = vocabulary.transform(X), _as_ids(validation, vocabulary)
-    X = _checked_rows(X, network, vocabulary)
-    check_lengths(X, np.empty(labelled.n_rows))
-    train = X if labelled.train is None else select_rows(X, labelled.train)
-    held = None
-    if labelled.held is not None and labelled.held_signs is not None:
-        held = select_rows(X, labelled.held), labelled.held_signs
-    elif validation is not None:
-        held = _given_rows(validation, labelled.classes, X, network, vocabulary)
-    scaling = _measured(train, labelled.weight) if standardize and X.dtype.kind == "f" else None
-    return PreparedRows(
-        TrainingRows(scale_rows(train, scaling), labelled.signs, labelled.weight),
-        held and (scale_rows(held[0], scaling), held[1]),
-        scaling,
-        vocabulary,
-    )
+def _holds_out(validation: Any) -> bool:
+    return validation is not None and is_share(validation)
 
 
-def _numbers(sample_weight) -> np.ndarray:
+def _numbers(sample_weight: Any) -> np.ndarray:
     try:
         return np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -130,52 +230,41 @@ def _numbers(sample_weight) -> np.ndarray:
         raise ValueError(f"sample_weight must be numbers, one per row, got {got!r}") from None
 
 
-def _learned(texts, labelled: LabelledRows) -> Vocabulary:
-    """The vocabulary of the training texts alone."""
-    texts = check_texts(texts)
-    check_lengths(np.empty((len(texts), 1)), np.empty(labelled.n_rows))
-    return Vocabulary.learn(texts if labelled.train is None else [texts[row] for row in labelled.train])
+def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
+    """The inputs that an encoder is learned from: the training rows of a table, of all processes, or of texts."""
+    if isinstance(inputs, TableColumns) and comm is not LOCAL:
+        parts = comm.allgather(inputs)
+        cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in inputs.cells}
+        inputs = inputs._replace(cells=cells)
+    is_matrix = not isinstance(inputs, (TableColumns, list))
+    return inputs if is_matrix or split.train is None else select_inputs(inputs, split.train)
 
 
-def _as_ids(validation, vocabulary: Vocabulary):
-    """Given validation rows with their texts as token ids; anything else as it is."""
-    if validation is None or _is_share(validation):
-        return validation
-    texts, y = validation
-    return vocabulary.transform(texts), y
+def _encoded(inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None) -> Any:
+    """Rows of numbers, checked against the network, if there is one."""
+    takes_tokens = network is not None and network.takes_tokens
+    if takes_tokens and encoder.vocabulary is None:
+        return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # there is one
+    rows = encoder.encode(inputs, columns)
+    if encoder.vocabulary is not None:
+        return check_tokens(rows, len(encoder.vocabulary))
+    return raw_rows(rows, None if network is None else network.n_columns)
 
 
-def _checked_rows(X, network: Network | None, vocabulary: Vocabulary | None, columns: int | None = None):
-    if isinstance(X, DistributedRows):
-        return X.checked(lambda own: _checked_rows(own, network, vocabulary, columns))
-    if vocabulary is not None:
-        return check_tokens(X, len(vocabulary))
-    if network and network.takes_tokens:
-        return check_tokens(X, network.n_words)
-    columns, dtype = (network.n_columns, network.dtype) if network else (columns, "float32")
-    return feature_rows(X, columns=columns, dtype=dtype)
-
-
-def _measured(X, weight) -> Standardiser | None:
-    """Means and deviations of the columns; None for sparse ones."""
-    if isinstance(X, DistributedRows):
-        return None if X.sparse else X.standardiser(weight)
-    return None if scipy.sparse.issparse(X) else Standardiser.fit(X, sample_weight=weight)
-
-
-def _is_share(validation) -> bool:
-    if validation is None or isinstance(validation, (tuple, list)) and len(validation) == 2:
-        return False
-    is_number = isinstance(validation, numbers.Real) and not isinstance(validation, bool)
-    usable = is_number and 0 < validation < 1
-    require(usable, "validation must be a share of the rows strictly between 0 and 1, or a pair (X, y)", validation)
-    return True
-
-
-def _given_rows(validation, classes, train, network, vocabulary) -> tuple[Any, np.ndarray]:
+def _held_rows(
+    rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator
+) -> Held | None:
+    if split.held is not None and split.held_signs is not None:
+        return select_rows(rows, split.held), split.held_signs
+    if validation is None:
+        return None
     X, y = validation
-    X, signs = _checked_rows(X, network, vocabulary, train.shape[1]), encode_as(y, classes)
-    check_lengths(X, signs)
+    inputs = all_succeed(comm, lambda: _read(X, network, comm))
+    (y,) = gather_vectors(comm, _n_rows(inputs), y)
+    columns = None if isinstance(inputs, (TableColumns, list)) or rows.dtype.kind == "i" else rows.shape[1]
+    held = distribute_rows(comm, _n_rows(inputs), lambda: _encoded(inputs, encoder, network, columns))
+    signs = encode_as(y, split.classes)
+    check_lengths(held, signs)
     found = np.unique(signs).tolist()
-    require(len(found) == 2, "validation needs rows of both classes", f"only {classes[found[0] > 0]!r}")
-    return X, signs
+    require(len(found) == 2, "validation needs rows of both classes", f"only {split.classes[found[0] > 0]!r}")
+    return held, signs

@@ -1,0 +1,210 @@
+"""The checks that a feature matrix passes once, where it enters the package."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+# Large arrays are walked in slices of about this many entries, so that no check or transformation ever needs a second
+# array of the size of the data.
+ENTRIES_PER_SLICE = 2**20
+
+
+def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32") -> Any:
+    """Check a feature matrix and bring it to one dtype and layout.
+
+    Parameters
+    ----------
+    X : array-like or SciPy sparse matrix, shape (n, d)
+        Numbers or booleans.
+    columns : int, optional
+        The number of columns wanted, when a fitted model scores `X`.
+    dtype : dtype, default "float32"
+        The floating dtype wanted.
+
+    Returns
+    -------
+    array or CSR matrix, shape (n, d)
+        C-contiguous and of `dtype`; the input itself where it already is that. A memory map of that dtype stays a
+        memory map, and a sparse matrix stays sparse.
+
+    Raises
+    ------
+    ValueError
+        If `X` is not a non-empty 2-D array of numbers that are finite in `dtype`, or has another number of columns
+        than `columns`.
+    """
+    converted = to_dtype(as_matrix(X, columns), np.dtype(dtype))
+    check_finite(converted)
+    return converted
+
+
+def as_matrix(X: Any, columns: int | None = None) -> Any:
+    """`X` as a matrix of numbers in the dtype that it has; whether its entries are finite is not looked at.
+
+    Parameters
+    ----------
+    X : array-like, memory map or SciPy sparse matrix, shape (n, d)
+        Numbers or booleans.
+    columns : int, optional
+        The number of columns wanted.
+
+    Returns
+    -------
+    array, memory map or CSR matrix, shape (n, d)
+        Not copied where it is one of these already.
+
+    Raises
+    ------
+    ValueError
+        If `X` is not a non-empty 2-D array of numbers, or has another number of columns than `columns`.
+    """
+    if scipy.sparse.issparse(X):
+        matrix = X.tocsr()
+    else:
+        matrix = X if isinstance(X, np.memmap) else as_array(X, "features")
+    _check_kind(matrix)
+    _check_shape(matrix, columns)
+    return matrix
+
+
+def to_dtype(matrix: Any, dtype: np.dtype) -> Any:
+    """A matrix in another floating dtype, C-contiguous; what is too large for it becomes infinite."""
+    with np.errstate(over="ignore"):
+        if scipy.sparse.issparse(matrix):
+            return matrix.astype(dtype, copy=False)
+        if matrix.dtype == dtype and matrix.flags.c_contiguous:
+            return matrix
+        return np.ascontiguousarray(matrix, dtype=dtype)
+
+
+def check_finite(matrix: Any, first_row: int = 0) -> None:
+    """Raise a ValueError that names the first entry that is not finite, if there is one.
+
+    Parameters
+    ----------
+    matrix : array, LazyRows or CSR matrix, shape (n, d)
+        Or an array (n, ...), whose columns are then numbered through each row.
+    first_row : int, default 0
+        Index of the first row among the caller's rows.
+
+    Raises
+    ------
+    ValueError
+        If an entry is NaN or infinite.
+    """
+    if scipy.sparse.issparse(matrix):
+        _check_finite_sparse(matrix)
+        return
+    if matrix.dtype.kind != "f":
+        return
+    columns = math.prod(matrix.shape[1:])
+    for part in row_slices(len(matrix), columns):
+        finite = np.isfinite(matrix[part])
+        if not finite.all():
+            row, column = np.argwhere(~finite.reshape(len(finite), columns))[0]
+            raise _not_finite(first_row + part.start + row, column, matrix.dtype)
+
+
+def check_lengths(X: Any, y: Any) -> None:
+    """Check that features and labels have the same number of rows.
+
+    Parameters
+    ----------
+    X : matrix, shape (n, d), or sequence of length n
+        Features.
+    y : sequence of length n
+        Labels.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+    """
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows != len(y):
+        raise ValueError(
+            f"features and labels must have the same number of rows, got {rows} rows "
+            f"of features and {len(y)} labels. Check that both come from the same file."
+        )
+
+
+def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Iterator[slice]:
+    """Slices of whole rows, each of about `entries` matrix entries and of at least one row.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Shape of the matrix.
+    entries : int, default 2**20
+        Entries per slice.
+
+    Yields
+    ------
+    slice
+        Of the rows, in order.
+    """
+    step = max(1, entries // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
+
+
+def as_array(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """`values` as an array; a ValueError about `what` where its rows differ in length."""
+    try:
+        # NumPy before 1.24 warns about ragged rows and makes objects of them.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Creating an ndarray from ragged")
+            return np.asarray(values)
+    except (ValueError, Warning) as error:
+        raise ValueError(
+            f"{what} must form a rectangular array, got rows of unequal length ({error}). "
+            "Give every row the same number of entries."
+        ) from None
+
+
+def _check_kind(matrix: Any) -> None:
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"features must be numbers, got an array of dtype {matrix.dtype}. Encode text and categories as numbers, "
+            "or give a data frame, whose categorical columns are encoded."
+        )
+
+
+def _check_shape(matrix: Any, columns: int | None) -> None:
+    if matrix.ndim == 1:
+        raise ValueError(
+            f"features must be two-dimensional, got shape {matrix.shape}. Use X.reshape(-1, 1) "
+            "for one feature, or X.reshape(1, -1) for one row."
+        )
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"features must be two-dimensional, got shape {matrix.shape}. Flatten each row to a vector."
+        )
+    if 0 in matrix.shape:
+        raise ValueError(f"features must not be empty, got shape {matrix.shape}. Check how they were read.")
+    if columns is not None and matrix.shape[1] != columns:
+        raise ValueError(
+            f"features must have the {columns} columns seen in training, got "
+            f"{matrix.shape[1]}. Apply the same preparation to both."
+        )
+
+
+def _check_finite_sparse(matrix: Any) -> None:
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = np.searchsorted(matrix.indptr, bad[0], side="right") - 1
+        raise _not_finite(int(row), matrix.indices[bad[0]], matrix.dtype)
+
+
+def _not_finite(row: int, column: int, dtype: Any) -> ValueError:
+    return ValueError(
+        f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
+        f"first in row {row}, column {column} (from 0). Drop or fill in such entries, "
+        "or rescale."
+    )
