@@ -1,8 +1,13 @@
-"""Networks: a symbolic input, symbolic scores and shared parameters."""
+"""Networks: a symbolic input, symbolic scores and shared parameters.
 
-from aesara_nondecomp.networks.build import build
+Reading order: `network` (what a network is), `feedforward` and `recurrent` (the builders), `build` (their table).
+"""
+
+from aesara_nondecomp.networks.build import BUILDERS, Builder, build, make, takes_tokens
 from aesara_nondecomp.networks.feedforward import linear, mlp
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, lstm
 
-__all__ = ["Network", "attention", "build", "linear", "lstm", "mlp"]
+__all__ = [
+    "BUILDERS", "Builder", "Network", "attention", "build", "linear", "lstm", "make", "mlp", "takes_tokens",
+]  # fmt: skip

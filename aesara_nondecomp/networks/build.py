@@ -1,26 +1,104 @@
-"""Networks built again from their descriptions, as kept with saved models."""
+"""The table of networks: each is built by its name, or again from the description kept with a saved model.
+
+A network is added by a builder, in a module of this folder, and a row of `BUILDERS`.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from aesara_nondecomp._checks import choose
-from aesara_nondecomp.networks.feedforward import mlp
+from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.networks.feedforward import linear, mlp
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, lstm
 
-# `linear` describes itself as the mlp that it is.
-BUILDERS: Mapping[str, Callable[..., Network]] = {"attention": attention, "lstm": lstm, "mlp": mlp}
+
+class Builder(NamedTuple):
+    """A row of the table."""
+
+    build: Callable[..., Network]
+    """Takes the size (number of columns or of words), then its options, ``dtype`` and ``seed`` by keyword."""
+    takes: Literal["numbers", "tokens"]
+    """Rows of feature columns, or of token ids."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options beside size, dtype and seed, in the order of the builder's signature."""
+        _, *names = inspect.signature(self.build).parameters
+        return tuple(name for name in names if name not in ("dtype", "seed"))
 
 
-def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Network:
-    """The network that a `Network.description` describes, with fresh parameters.
+BUILDERS: Mapping[str, Builder] = {
+    "attention": Builder(attention, "tokens"),
+    "linear": Builder(linear, "numbers"),  # describes itself as the mlp that it is
+    "lstm": Builder(lstm, "tokens"),
+    "mlp": Builder(mlp, "numbers"),
+}
+
+
+def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Network:
+    """Build a network by its name.
 
     Parameters
     ----------
-    description : mapping. The name of the builder under "builder", and its arguments.
-    dtype : str, optional. Another float type than the described one.
+    name : {"attention", "linear", "lstm", "mlp"}
+    size : int
+        Number of feature columns, or of words of the vocabulary; at least 1.
+    dtype : {"float32", "float64"}, default "float32"
+    **options
+        Options of the builder, such as ``hidden``, and ``seed``.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, where the nearest is suggested; for an option that the network does not take; for a
+        value that its builder refuses.
+    """
+    builder = choose("network", name, BUILDERS)
+    foreign = [option for option in options if option not in (*builder.options, "seed")]
+    known = ", ".join(builder.options) or "no options"
+    require(not foreign, f"network={name!r} takes {known}", ", ".join(foreign))
+    return builder.build(size, dtype=dtype, **options)
+
+
+def takes_tokens(name: str) -> bool:
+    """Whether the rows of a network are token ids, and not feature columns.
+
+    Parameters
+    ----------
+    name : {"attention", "linear", "lstm", "mlp"}
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown; the nearest is suggested.
+    """
+    return choose("network", name, BUILDERS).takes == "tokens"
+
+
+def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Network:
+    """Build the network of a `Network.description` again, with fresh parameters.
+
+    Parameters
+    ----------
+    description : mapping
+        The name of the builder under "builder", and its arguments.
+    dtype : {"float32", "float64"}, optional
+        Default: the described one.
+
+    Returns
+    -------
+    Network
 
     Raises
     ------
@@ -28,4 +106,4 @@ def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Networ
         If the builder is unknown.
     """
     arguments = {**description, **({"dtype": dtype} if dtype else {})}
-    return choose("network builder", arguments.pop("builder", None), BUILDERS)(**arguments)
+    return choose("network builder", arguments.pop("builder", None), BUILDERS).build(**arguments)

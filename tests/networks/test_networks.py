@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp.networks import Network, linear, mlp
+from aesara_nondecomp.networks import BUILDERS, Network, build, linear, lstm, make, mlp, takes_tokens
 
 # Aesara's Python implementations: nothing here is about compiled code.
 IN_PYTHON = aesara.compile.mode.Mode(linker="py", optimizer=None)
@@ -282,3 +282,50 @@ def test_what_is_no_network_is_refused(case):
     build, error, message = SPOILED[case]
     with pytest.raises(error, match=message):
         build(Parts())
+
+
+# -- the table of networks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_network_of_the_table_takes_the_rows_that_its_row_says_and_is_built_again_by_its_description(name, dtype):
+    network = make(name, 7, dtype, seed=3)
+    again = build(network.description)
+    again.initialise(3)
+    assert network.takes_tokens == takes_tokens(name)
+    assert network.dtype == dtype == again.dtype
+    assert (network.n_words == 7) if network.takes_tokens else (network.n_columns == 7)
+    assert_equal_values(values_of(again), values_of(network))
+
+
+def test_make_hands_options_to_the_builder():
+    network = make("lstm", 9, hidden=3, embedding=2, dropout=0.5, seed=1)
+    assert_equal_values(values_of(network), values_of(lstm(9, 2, 3, dropout=0.5, seed=1)))
+    assert network.streams is not None
+
+
+def test_the_options_of_a_network_are_those_of_its_builder():
+    assert BUILDERS["linear"].options == ()
+    assert BUILDERS["mlp"].options == ("hidden", "activation", "initialisation", "dropout")
+    assert BUILDERS["lstm"].options == ("embedding", "hidden", "dropout")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("linear", 4), {"hidden": (3,)}, "network='linear' takes no options, got 'hidden'"),
+        (("lstm", 4), {"activation": "relu"}, "network='lstm' takes embedding, hidden, dropout, got 'activation'"),
+        (("lstn", 4), {}, "unknown network 'lstn'. Did you mean 'lstm'"),
+        (("mlp", 0), {}, "n_features must be a whole number of at least 1, got 0"),
+        (("mlp", 4, "float16"), {}, "dtype must be 'float32' or 'float64'"),
+    ],
+)
+def test_make_refuses_what_a_network_does_not_take(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        make(*arguments, **options)
+
+
+def test_takes_tokens_suggests_the_nearest_name():
+    with pytest.raises(ValueError, match="Did you mean 'attention'"):
+        takes_tokens("atention")
