@@ -8,6 +8,7 @@ without being sent.  A process whose part of a batch is empty, or lacks a class,
 The communicator is mpi4py's (extra ``mpi``); nothing here imports it.
 """
 
+from aesara_nondecomp._communicator import LOCAL, Communicator, SingleProcess, communicator
 from aesara_nondecomp.parallel.collectives import (
     abort_on_error,
     all_succeed,
@@ -17,10 +18,11 @@ from aesara_nondecomp.parallel.collectives import (
     local_slice,
     on_root,
 )
-from aesara_nondecomp.parallel.functions import DistributedFunctions
+from aesara_nondecomp.parallel.functions import DistributedFunctions, distributed
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, share
 
 __all__ = [
-    "DistributedFunctions", "DistributedRows", "LocalBatch", "abort_on_error", "all_succeed", "allgather", "comm_world",
-    "local_indices", "local_slice", "on_root", "share",
+    "LOCAL", "Communicator", "DistributedFunctions", "DistributedRows", "LocalBatch", "SingleProcess", "abort_on_error",
+    "all_succeed", "allgather", "comm_world", "communicator", "distributed", "local_indices", "local_slice", "on_root",
+    "share",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Processes that go on together or end together: what one of them meets alone must leave none of them waiting."""
+"""Operations in which all processes take part: an error on one rank is raised on all ranks, so none deadlocks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,33 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from aesara_nondecomp._communicator import Communicator, communicator
+
 T = TypeVar("T")
 
 
-def all_succeed(comm: Any, make: Callable[[], T]) -> T:
-    """What `make` returns in this process, if it succeeds in every one; without a communicator, just that.
+def all_succeed(comm: Communicator | None, make: Callable[[], T]) -> T:
+    """Call a function in every process, and return its value if it succeeds in all.
+
+    Parameters
+    ----------
+    comm : communicator
+    make : callable
+        Called without arguments.
+
+    Returns
+    -------
+    object
+        What `make` returned in this process.
 
     Raises
     ------
     ValueError
-        In all processes, if it raises a ValueError, TypeError or OSError in any.
+        In all processes, if `make` raises a ValueError, TypeError or OSError in any of several. In a single process
+        its own error is raised.
     """
-    if comm is None:
+    comm = communicator(comm)
+    if comm.size == 1:
         return make()
     value, problem = None, None
     try:
@@ -32,21 +47,25 @@ def all_succeed(comm: Any, make: Callable[[], T]) -> T:
     for rank, text in enumerate(problems):
         if text is not None:
             raise ValueError(f"process {rank} of {comm.size}: {text}")
-    return value  # type: ignore[return-value]  # it was made
+    return value  # type: ignore[return-value]  # no process had a problem, so it was made
 
 
 @contextmanager
-def abort_on_error(comm: Any) -> Iterator[None]:
-    """End the whole job when this process fails inside the block: the others wait for its sums and would hang.
+def abort_on_error(comm: Communicator) -> Iterator[None]:
+    """Abort the whole job if this process fails inside the ``with`` block, as the others wait for its sums.
 
-    Without a communicator, or alone in it, errors pass as they are.
+    The error of a single process is raised as it is.
+
+    Parameters
+    ----------
+    comm : communicator
     """
     try:
         yield
     except BaseException:
-        if comm is None or comm.size == 1:
+        if comm.size == 1:
             raise
-        # The job ends here and now, so nobody up the stack could report it any more.
+        # The job ends here and now, so no caller could report the error.
         traceback.print_exc()
         print(
             f"process {comm.rank} of {comm.size} failed, and the job ends with it. "
@@ -58,13 +77,30 @@ def abort_on_error(comm: Any) -> Iterator[None]:
         raise
 
 
-def allgather(comm: Any, values: np.ndarray) -> np.ndarray:
-    """The entries of all processes, in the order of the ranks; without a communicator, one's own."""
-    return values if comm is None else np.concatenate(comm.allgather(values))
+def allgather(comm: Communicator | None, values: np.ndarray) -> np.ndarray:
+    """The entries of all processes, in the order of their ranks.
+
+    Parameters
+    ----------
+    comm : communicator
+    values : array, shape (m, ...)
+        Those of this process.
+
+    Returns
+    -------
+    array, shape (n, ...)
+        In a single process `values`, uncopied.
+    """
+    parts = communicator(comm).allgather(values)
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def comm_world() -> Any:
     """The communicator of all processes that were started together.
+
+    Returns
+    -------
+    mpi4py.MPI.Intracomm
 
     Raises
     ------
@@ -78,21 +114,57 @@ def comm_world() -> Any:
     return MPI.COMM_WORLD
 
 
-def local_slice(comm: Any, n: int) -> slice:
-    """This process's share of n rows that every process could read; without a communicator, all of them."""
-    if comm is None:
-        return slice(0, n)
+def local_slice(comm: Communicator | None, n: int) -> slice:
+    """This process's part of rows that every process can read.
+
+    Parameters
+    ----------
+    comm : communicator
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    slice
+        Of n / size rows, rounded; the slices of all ranks cover the rows in their order.
+    """
+    comm = communicator(comm)
     return slice(n * comm.rank // comm.size, n * (comm.rank + 1) // comm.size)
 
 
-def local_indices(comm: Any, numbers: np.ndarray, n: int) -> np.ndarray:
-    """Of `numbers` among the rows of all processes, those of this process's `n` rows, counted from its first."""
-    if comm is None:
-        return numbers
+def local_indices(comm: Communicator | None, indices: np.ndarray, n: int) -> np.ndarray:
+    """Those of some row indices that are of this process's rows.
+
+    Parameters
+    ----------
+    comm : communicator
+    indices : int array, shape (k,)
+        Row indices among the rows of all processes.
+    n : int
+        Number of this process's rows.
+
+    Returns
+    -------
+    int array
+        Row indices among this process's rows, in the order of `indices`.
+    """
+    comm = communicator(comm)
     before = sum(comm.allgather(n)[: comm.rank])
-    return numbers[(numbers >= before) & (numbers < before + n)] - before
+    return indices[(indices >= before) & (indices < before + n)] - before
 
 
-def on_root(comm: Any, callback: Callable[[Any], Any]) -> Callable[[Any], bool]:
-    """`callback`, called in the first process only; its answer, as true or false, goes to all."""
+def on_root(comm: Communicator, callback: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    """A callback that is called on rank 0 only, and whose answer is returned on all ranks.
+
+    Parameters
+    ----------
+    comm : communicator
+    callback : callable
+        Takes one argument.
+
+    Returns
+    -------
+    callable
+        Takes the same argument and returns the truth of the answer.
+    """
     return lambda step: comm.bcast(bool(callback(step)) if comm.rank == 0 else None)

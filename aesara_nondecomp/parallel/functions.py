@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp._communicator import LOCAL, Communicator, communicator
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops.embedding import summed_rows
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch
@@ -28,7 +29,7 @@ class DistributedFunctions:
     comm : mpi4py communicator
     """
 
-    def __init__(self, functions: TrainFunctions, comm: Any):
+    def __init__(self, functions: TrainFunctions, comm: Communicator):
         self.functions, self.comm = functions, comm
         tables = [lookup.table for lookup in functions.network.lookups]
         whole = [p for p in functions.network.parameters if p not in tables]
@@ -150,7 +151,7 @@ class DistributedFunctions:
 
 
 def _own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, np.ndarray, int]:
-    return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.numbers, len(X))
+    return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.indices, len(X))
 
 
 def _spread_rows(view: np.ndarray, ids: np.ndarray, gradient: np.ndarray, factor: float) -> None:
@@ -158,3 +159,21 @@ def _spread_rows(view: np.ndarray, ids: np.ndarray, gradient: np.ndarray, factor
     rows, sums = summed_rows(ids, gradient)
     view[rows, :-1] = factor * sums
     view[rows, -1] = 1
+
+
+def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFunctions | DistributedFunctions:
+    """Functions over the rows of all processes.
+
+    Parameters
+    ----------
+    functions : TrainFunctions
+        The same in all processes, as are the weights they start from.
+    comm : communicator
+
+    Returns
+    -------
+    TrainFunctions or DistributedFunctions
+        For `LOCAL` the functions themselves.
+    """
+    comm = communicator(comm)
+    return functions if comm is LOCAL else DistributedFunctions(functions, comm)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from aesara_nondecomp._communicator import LOCAL, Communicator, communicator
 from aesara_nondecomp.data import (
     BatchSource,
     LazyRows,
@@ -44,15 +45,15 @@ class DistributedRows(BatchSource):
     ----------
     comm : mpi4py communicator
     own : array, LazyRows or CSR matrix, shape (m, d). This process's rows.
-    numbers : int array, shape (m,). Their numbers among all rows, ascending.
+    indices : int array, shape (m,). Their indices among all rows, ascending.
     n : int. Rows of all processes.
     """
 
-    def __init__(self, comm: Any, own: Any, numbers: np.ndarray, n: int):
-        self.comm, self.own, self.numbers = comm, own, numbers
+    def __init__(self, comm: Communicator, own: Any, indices: np.ndarray, n: int):
+        self.comm, self.own, self.indices = comm, own, indices
         self.shape, self.dtype = (n, own.shape[1]), own.dtype
         self._place = np.full(n, -1, dtype=np.int64)
-        self._place[numbers] = np.arange(len(numbers))
+        self._place[indices] = np.arange(len(indices))
         self._digest: str | None = None
         self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
 
@@ -78,7 +79,7 @@ class DistributedRows(BatchSource):
     def token_lengths(self) -> np.ndarray:
         """Number of tokens of each row, shape (n,)."""
         lengths, total = np.zeros(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
-        lengths[self.numbers] = np.count_nonzero(self.own, axis=1)
+        lengths[self.indices] = np.count_nonzero(self.own, axis=1)
         self.comm.Allreduce(lengths, total)
         return total
 
@@ -88,10 +89,10 @@ class DistributedRows(BatchSource):
         mine = np.flatnonzero(place >= 0)
         return self.with_own(select_rows(self.own, place[mine]), mine, len(rows))
 
-    def with_own(self, own: Any, numbers: np.ndarray | None = None, n: int | None = None) -> DistributedRows:
-        """Other rows in place of this process's, by default with the same numbers."""
+    def with_own(self, own: Any, indices: np.ndarray | None = None, n: int | None = None) -> DistributedRows:
+        """Other rows in place of this process's, by default with the same indices."""
         return DistributedRows(
-            self.comm, own, self.numbers if numbers is None else numbers, len(self) if n is None else n
+            self.comm, own, self.indices if indices is None else indices, len(self) if n is None else n
         )
 
     def checked(self, check: Callable[[Any], Any]) -> DistributedRows:
@@ -100,9 +101,9 @@ class DistributedRows(BatchSource):
         Raises
         ------
         ValueError
-            In all processes, if `check` raises one in any, or their numbers of columns differ.
+            In all processes, if `check` raises one in any, or their indices of columns differ.
         """
-        own = all_succeed(self.comm, lambda: check(self.own) if len(self.numbers) else None)
+        own = all_succeed(self.comm, lambda: check(self.own) if len(self.indices) else None)
         kinds = self.comm.allgather(None if own is None else (own.shape[1], own.dtype))
         widths, dtypes = zip(*(kind for kind in kinds if kind is not None))
         if own is None:  # no rows are in order, as long as other processes have some
@@ -116,7 +117,7 @@ class DistributedRows(BatchSource):
     def scaled(self, scaling: Standardiser) -> DistributedRows:
         """The same rows, scaled."""
         digest = f"{self.digest()} scaled"
-        rows = self.with_own(scale_rows(self.own, scaling) if len(self.numbers) else self.own)
+        rows = self.with_own(scale_rows(self.own, scaling) if len(self.indices) else self.own)
         rows._digest = digest
         return rows
 
@@ -128,11 +129,11 @@ class DistributedRows(BatchSource):
     def standardiser(self, sample_weight: np.ndarray | None = None) -> Standardiser:
         """As `Standardiser.fit` of the rows of all processes; `sample_weight` has shape (n,)."""
         weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        total, own = weights.sum(), weights[self.numbers]
+        total, own = weights.sum(), weights[self.indices]
         slices = list(row_slices(*self.own.shape))
         mean = self._total(own[part] @ self.own[part] for part in slices) / total
         squares = self._total(own[part] @ np.square(self.own[part] - mean) for part in slices)
-        firsts = self.comm.allgather(self.own[:1] if len(self.numbers) else None)
+        firsts = self.comm.allgather(self.own[:1] if len(self.indices) else None)
         first = next(row for row in firsts if row is not None)
         differing = self._total((self.own[part] != first).sum(axis=0) for part in slices)
         scale = np.sqrt(squares / total)
@@ -144,7 +145,7 @@ class DistributedRows(BatchSource):
         (Means and deviations depend, in their last digits, on how the rows are spread.)
         """
         if self._digest is None:
-            own = _row_hashes(self.own) * _mixed(self.numbers.astype(np.uint64))  # sums wrap around, in any order
+            own = _row_hashes(self.own) * _mixed(self.indices.astype(np.uint64))  # sums wrap around, in any order
             total = sum(self.comm.allgather(int(own.sum(dtype=np.uint64)))) % 2**64
             self._digest = f"{self.shape} {self.dtype} {total:016x}"
         return self._digest
@@ -156,7 +157,7 @@ class DistributedRows(BatchSource):
         return total
 
 
-def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
+def share(comm: Communicator | None, X: Any, *vectors: Any) -> tuple[Any, ...]:
     """Rows and whatever goes with each of them, of all processes, in the order of the ranks.
 
     Parameters
@@ -175,6 +176,9 @@ def share(comm: Any, X: Any, *vectors: Any) -> tuple[Any, ...]:
     ValueError
         In all processes, if in any the rows are no matrix or lengths differ, or only some give weights.
     """
+    comm = communicator(comm)
+    if comm is LOCAL:
+        return (X, *vectors)
     own = all_succeed(comm, lambda: _checked(X, vectors))
     lengths = comm.allgather(own.shape[0])
     before = sum(lengths[: comm.rank])
@@ -194,7 +198,7 @@ def _row_hashes(X: Any) -> np.ndarray:
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Well-spread odd 64-bit numbers from any (the finaliser of SplitMix64)."""
+    """Well-spread odd 64-bit indices from any (the finaliser of SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -211,7 +215,7 @@ def _checked(X: Any, vectors: Any) -> Any:
     return own
 
 
-def _gathered(comm: Any, vector: Any) -> np.ndarray | None:
+def _gathered(comm: Communicator, vector: Any) -> np.ndarray | None:
     parts = comm.allgather(None if vector is None else np.asarray(vector))
     given = [part for part in parts if part is not None]
     if given and len(given) < len(parts):

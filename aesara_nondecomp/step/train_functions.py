@@ -15,6 +15,7 @@ import scipy.sparse
 
 from aesara_nondecomp._aesara.imports import aesara, at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data import check_finite
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.networks import Network
@@ -48,6 +49,8 @@ class TrainFunctions:
     ImportError
         If JAX is asked for and missing.
     """
+
+    comm: Communicator = LOCAL
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
         self.network, self.optimizer, self.backend = network, optimisers.get(optimizer), backend

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.parallel import DistributedFunctions, abort_on_error
+from aesara_nondecomp.parallel import abort_on_error
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.progress import progress_bar
@@ -32,13 +32,13 @@ def run_training(
     callbacks : sequence of callables. Called with each Step; a true answer ends the run.
     progress : bool or None. See `progress.progress_bar`; the first process alone shows it.
     """
-    comm = run.functions.comm if isinstance(run.functions, DistributedFunctions) else None
-    shown = progress if comm is None or comm.rank == 0 else False
+    comm = run.functions.comm
+    shown = progress if comm.rank == 0 else False
     with progress_bar(run.total, len(run.history), shown) as advance, abort_on_error(comm):
         try:
             _make_steps(run, validation, checkpoint, [*callbacks, advance])
         except KeyboardInterrupt:
-            if not run.history or comm is not None:
+            if not run.history or comm.size > 1:
                 raise  # there is no model yet, or other processes wait for the next sums
             warn_caller(
                 f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the "

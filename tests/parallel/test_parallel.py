@@ -19,8 +19,22 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from aesara_nondecomp import TrainFunctions, linear
 from aesara_nondecomp.data import LazyRows, Standardiser
-from aesara_nondecomp.parallel import DistributedRows, all_succeed, on_root, share
+from aesara_nondecomp.parallel import (
+    LOCAL,
+    DistributedFunctions,
+    DistributedRows,
+    abort_on_error,
+    all_succeed,
+    allgather,
+    communicator,
+    distributed,
+    local_indices,
+    local_slice,
+    on_root,
+    share,
+)
 
 # -- on threads ------------------------------------------------------------------------------------------------------
 
@@ -161,7 +175,7 @@ def test_what_one_process_lacks_is_an_error_in_all():
                 raise problem
 
 
-def test_agreed_gives_each_process_its_own_value():
+def test_all_succeed_gives_each_process_its_own_value():
     assert in_all(3, lambda comm: all_succeed(comm, lambda: comm.rank)) == [0, 1, 2]
 
 
@@ -172,6 +186,61 @@ def test_a_callback_is_called_in_the_first_process_and_answers_in_all():
         return on_root(comm, lambda step: calls.append(comm.rank) or step == 2)(2)
 
     assert in_all(3, job) == [True] * 3 and calls == [0]
+
+
+def test_indices_among_all_rows_become_those_of_each_process():
+    indices = np.array([10, 0, 4, 3])
+    found = in_all(2, lambda comm: local_indices(comm, indices, np.diff(CUTS[2])[comm.rank]).tolist())
+    assert found == [[0, 3], [6, 0]]
+
+
+@pytest.mark.parametrize("size", CUTS)
+def test_slices_of_all_processes_cover_the_rows_in_their_order(size):
+    slices = in_all(size, lambda comm: local_slice(comm, 11))
+    assert [row for part in slices for row in range(11)[part]] == list(range(11))
+
+
+# -- in a single process ---------------------------------------------------------------------------------------------
+
+
+def test_no_communicator_stands_for_the_local_one_and_a_given_one_for_itself():
+    comm = ThreadComm(0, 2, threading.Barrier(2), [])
+    assert communicator(None) is LOCAL and communicator(LOCAL) is LOCAL and communicator(comm) is comm
+    with pytest.raises(ValueError, match="comm must be a communicator of mpi4py, got 'world'"):
+        communicator("world")
+
+
+def test_the_local_communicator_gives_what_a_job_of_one_process_gives():
+    def job(comm):
+        total = np.empty(11)
+        comm.Allreduce(X[:, 0], total)
+        own = local_indices(comm, np.array([3, 0]), 11).tolist()
+        return comm.rank, comm.size, comm.bcast("a"), allgather(comm, X).tolist(), local_slice(comm, 11), own, *total
+
+    assert in_all(1, job) == [job(LOCAL)]
+    with pytest.raises(SystemExit):
+        LOCAL.Abort(1)
+
+
+def test_rows_and_functions_of_a_single_process_are_not_wrapped():
+    functions = TrainFunctions(linear(3))
+    rows, labels = ["one text", "another"], [0, 1]
+    shared = share(LOCAL, rows, labels, None)
+    assert shared[0] is rows and shared[1] is labels and shared[2] is None
+    assert distributed(functions, LOCAL) is functions and functions.comm is LOCAL
+    comm = ThreadComm(0, 2, threading.Barrier(2), [])
+    spread_functions = distributed(functions, comm)
+    assert isinstance(spread_functions, DistributedFunctions) and spread_functions.comm is comm
+
+
+def test_an_error_in_a_single_process_is_its_own():
+    def fail():
+        raise TypeError("no matrix")
+
+    with pytest.raises(TypeError, match="^no matrix$"):
+        all_succeed(LOCAL, fail)
+    with pytest.raises(TypeError, match="^no matrix$"), abort_on_error(LOCAL):
+        fail()
 
 
 # -- on MPI ----------------------------------------------------------------------------------------------------------
