@@ -14,6 +14,8 @@ from aesara_nondecomp._names import FORMER_MODULES, find_former_modules, lazy
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Checkpoint": "training",
+    "EarlyStopping": "training",
     "MeasureClassifier": "estimators",
     "Model": "models",
     "Network": "networks",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,9 @@ import scipy.sparse
 from aesara_nondecomp._communicator import LOCAL, Communicator, communicator
 from aesara_nondecomp.data import (
     BatchSource,
-    LazyRows,
     Standardiser,
     check_lengths,
-    scale_rows,
+    prepare_rows,
     select_rows,
 )
 from aesara_nondecomp.data.features import row_slices
@@ -95,29 +94,19 @@ class DistributedRows(BatchSource):
             self.comm, own, self.indices if indices is None else indices, len(self) if n is None else n
         )
 
-    def checked(self, check: Callable[[Any], Any]) -> DistributedRows:
-        """The rows that `check` makes of each process's own; token ids are padded to one width.
+    def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> DistributedRows:
+        """The same rows as a network takes them, see `data.prepare_rows`.
 
         Raises
         ------
         ValueError
-            In all processes, if `check` raises one in any, or their indices of columns differ.
+            In all processes, if an entry is not finite in any.
         """
-        own = all_succeed(self.comm, lambda: check(self.own) if len(self.indices) else None)
-        kinds = self.comm.allgather(None if own is None else (own.shape[1], own.dtype))
-        widths, dtypes = zip(*(kind for kind in kinds if kind is not None))
-        if own is None:  # no rows are in order, as long as other processes have some
-            own = np.zeros((0, widths[0]), dtypes[0])
-        if own.dtype.kind == "i":
-            own = np.pad(own, ((0, 0), (0, max(widths) - own.shape[1])))
-        elif len(set(widths)) > 1:
-            raise ValueError(f"all processes need rows of the same columns, got {list(widths)} columns")
-        return self.with_own(own)
-
-    def scaled(self, scaling: Standardiser) -> DistributedRows:
-        """The same rows, scaled."""
-        digest = f"{self.digest()} scaled"
-        rows = self.with_own(scale_rows(self.own, scaling) if len(self.indices) else self.own)
+        digest = f"{self.digest()} standardised" if standardiser else self.digest()
+        own = all_succeed(
+            self.comm, lambda: prepare_rows(self.own, dtype, standardiser) if len(self.indices) else None
+        )
+        rows = self.with_own(np.zeros((0, self.shape[1]), dtype) if own is None else own)
         rows._digest = digest
         return rows
 
@@ -126,8 +115,10 @@ class DistributedRows(BatchSource):
         """Whether some process holds them as a sparse matrix."""
         return any(self.comm.allgather(scipy.sparse.issparse(self.own)))
 
-    def standardiser(self, sample_weight: np.ndarray | None = None) -> Standardiser:
-        """As `Standardiser.fit` of the rows of all processes; `sample_weight` has shape (n,)."""
+    def standardiser(self, sample_weight: np.ndarray | None = None) -> Standardiser | None:
+        """As `Standardiser.fit` of the rows of all processes, by weights of shape (n,); None for sparse rows."""
+        if self.sparse:
+            return None
         weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         total, own = weights.sum(), weights[self.indices]
         slices = list(row_slices(*self.own.shape))
@@ -157,33 +148,68 @@ class DistributedRows(BatchSource):
         return total
 
 
-def share(comm: Communicator | None, X: Any, *vectors: Any) -> tuple[Any, ...]:
-    """Rows and whatever goes with each of them, of all processes, in the order of the ranks.
+def gather_vectors(comm: Communicator, n_own: int, *vectors: Any) -> tuple[Any, ...]:
+    """Labels, weights and whatever else goes with each row, of all processes, in the order of their ranks.
 
     Parameters
     ----------
-    comm : mpi4py communicator
-    X : matrix of this process's rows; it may have none.
-    *vectors : array-like of its length, or None. Labels, weights.
+    comm : communicator
+    n_own : int
+        Rows of this process.
+    *vectors : array-like, shape (n_own,), or None
+        Of this process's rows.
 
     Returns
     -------
-    rows : DistributedRows
-    *vectors : arrays of all processes' entries, or None.
+    tuple of array, shape (n,), or None
+        In a single process the vectors as they are.
 
     Raises
     ------
     ValueError
-        In all processes, if in any the rows are no matrix or lengths differ, or only some give weights.
+        In all processes, if in any the lengths differ, or only some give weights.
     """
-    comm = communicator(comm)
-    if comm is LOCAL:
-        return (X, *vectors)
-    own = all_succeed(comm, lambda: _checked(X, vectors))
-    lengths = comm.allgather(own.shape[0])
+    if comm.size == 1:
+        return vectors
+    all_succeed(comm, lambda: _check_vectors(n_own, vectors))
+    return tuple(_gathered(comm, vector) for vector in vectors)
+
+
+def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> Any:
+    """The rows of all processes as one matrix, numbered in the order of their ranks; token ids get one width.
+
+    Parameters
+    ----------
+    comm : communicator
+    n_own : int
+        Rows of this process; it may have none, as long as other processes have some.
+    make : callable
+        Returns this process's rows: an array, LazyRows or CSR matrix, shape (n_own, d). Not called without rows.
+
+    Returns
+    -------
+    DistributedRows, shape (n, d)
+        In a single process what `make` returns.
+
+    Raises
+    ------
+    ValueError
+        In all processes, if `make` raises one in any, or their numbers of columns differ.
+    """
+    if comm.size == 1:
+        return make()
+    own = all_succeed(comm, lambda: make() if n_own else None)
+    kinds = comm.allgather(None if own is None else (own.shape[1], own.dtype))
+    widths, dtypes = zip(*(kind for kind in kinds if kind is not None))
+    if own is None:
+        own = np.zeros((0, widths[0]), dtypes[0])
+    if own.dtype == np.int32:
+        own = np.pad(own, ((0, 0), (0, max(widths) - own.shape[1])))
+    elif len(set(widths)) > 1:
+        raise ValueError(f"all processes need rows of the same columns, got {list(widths)} columns")
+    lengths = comm.allgather(n_own)
     before = sum(lengths[: comm.rank])
-    rows = DistributedRows(comm, own, np.arange(before, before + own.shape[0]), sum(lengths))
-    return (rows, *(_gathered(comm, vector) for vector in vectors))
+    return DistributedRows(comm, own, np.arange(before, before + n_own), sum(lengths))
 
 
 def _row_hashes(X: Any) -> np.ndarray:
@@ -198,21 +224,17 @@ def _row_hashes(X: Any) -> np.ndarray:
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Well-spread odd 64-bit indices from any (the finaliser of SplitMix64)."""
+    """Well-spread odd 64-bit numbers from any (the finaliser of SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (values ^ (values >> np.uint64(31))) | np.uint64(1)
 
 
-def _checked(X: Any, vectors: Any) -> Any:
-    own = X if scipy.sparse.issparse(X) or isinstance(X, LazyRows) else np.asanyarray(X)
-    if own.ndim != 2:
-        raise ValueError(f"every process needs a matrix of rows, got shape {own.shape}")
+def _check_vectors(n_own: int, vectors: Sequence[Any]) -> None:
     for vector in vectors:
-        if vector is not None and (len(vector) or own.shape[0]):
-            check_lengths(own, np.asarray(vector))
-    return own
+        if vector is not None and (len(vector) or n_own):
+            check_lengths(np.empty((n_own, 0)), np.asarray(vector))
 
 
 def _gathered(comm: Communicator, vector: Any) -> np.ndarray | None:

@@ -8,6 +8,8 @@ driver with which options), `loop` (the training loop), `run` (the phases of a r
 from aesara_nondecomp._names import lazy
 
 _HOMES = {
+    "Checkpoint": "training.checkpoints",
+    "EarlyStopping": "training.early_stopping",
     "Phase": "training.recipes",
     "Problem": "training.recipes",
     "Recipe": "training.recipes",

@@ -1,11 +1,13 @@
-"""Checkpoints: a training run on disk, written now and then, from which another process goes on to the last bit."""
+"""Checkpoints: a training run in a file, which another process can resume with bit-identical results."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.history import Step
@@ -24,20 +27,51 @@ from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.run import TrainingRun
 
 
+@dataclass(frozen=True)
 class Checkpoint:
-    """Where a run is kept. The file is replaced as a whole, so that at every moment the latest one is complete.
+    """Where and how often `fit` writes the state of a run, and whether it resumes one.
 
     Parameters
     ----------
-    path : str or Path. In a folder that exists.
-    every : int >= 1. Steps between two writings.
-    resume : bool. Read the file if there is one.
-    comm : mpi4py communicator, optional. The first process reads and writes, for all.
+    path : str or path-like
+        An .npz file in a folder that exists. It is replaced as a whole, so it is complete at every moment.
+    every : int, default 500
+        Steps between two writes, at least 1. The last step is written too.
+    resume : bool, default False
+        Resume the run in the file, if there is one. Data and settings must be those it was written with; the resumed
+        run ends with the weights of an uninterrupted one, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If `path` is no path, `every` is below 1 or `resume` is no bool.
+    """
+
+    path: str | os.PathLike[str]
+    every: int = 500
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        usable = isinstance(self.path, (str, os.PathLike))
+        require(usable, "checkpoint must be the path of a file, such as 'run.npz'", self.path)
+        positive_int("every", self.every)
+        require(isinstance(self.resume, (bool, np.bool_)), "resume must be True or False", self.resume)
+
+
+class CheckpointFile:
+    """The file of a `Checkpoint`, read and written on rank 0 for all processes.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    comm : communicator, default LOCAL
 
     Attributes
     ----------
+    every : int
+        Steps between two writes.
     start : dict or None
-        State of the random generator at the start of the stored run; None if nothing was read.
+        State of the random generator at the start of the stored run; None if no run was read.
 
     Raises
     ------
@@ -45,11 +79,10 @@ class Checkpoint:
         If the folder does not exist, the path is a folder itself, or the file is no usable checkpoint.
     """
 
-    def __init__(self, path, every: int, resume: bool, comm=None):
-        self.path, self.every = Path(path), positive_int("checkpoint_every", every)
-        self._is_first = comm is None or comm.rank == 0
-        stored = self._read(resume) if comm is None else all_succeed(comm, lambda: self._read(resume))
-        self._stored = stored if comm is None else comm.bcast(stored)
+    def __init__(self, checkpoint: Checkpoint, comm: Communicator = LOCAL):
+        self.path, self.every = Path(checkpoint.path), checkpoint.every
+        self._is_root = comm.rank == 0
+        self._stored = comm.bcast(all_succeed(comm, lambda: self._read(checkpoint.resume)))
         self.start = self._stored[0]["start"] if self._stored else None
 
     def begin(
@@ -78,7 +111,7 @@ class Checkpoint:
         self._stored = None
 
     def _read(self, resume: bool):
-        if not self._is_first:
+        if not self._is_root:
             return None
         usable = self.path.parent.is_dir() and not self.path.is_dir()
         require(usable, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
@@ -86,7 +119,7 @@ class Checkpoint:
 
     def write(self, run: TrainingRun, validation: ValidationMonitor | None) -> None:
         """Store the run as it is after its latest step."""
-        if not self._is_first:
+        if not self._is_root:
             return
         values, arrays = run.state()
         records, columns = _pack_history(run.history)

@@ -1,14 +1,75 @@
-"""Held-out rows, scored by counts while training: which weights were best, and when to stop."""
+"""Evaluations on held-out rows while training: which weights were best, and when to stop."""
 
 from __future__ import annotations
 
+import numbers
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.step.train_functions import TrainFunctions
+
+
+@dataclass(frozen=True, eq=False)
+class EarlyStopping:
+    """Evaluate the averaged weights on held-out rows while training, and return the best ones.
+
+    Parameters
+    ----------
+    validation : float or (X, y), default 0.2
+        A share in (0, 1) of the training rows, held out by a stratified split and not trained on; or labelled rows of
+        their own.
+    every : int, optional
+        Steps between two evaluations, at least 1; the last step is evaluated too. Default: 20 evaluations, at least 10
+        steps apart.
+    patience : int, optional
+        Stop after so many evaluations in a row without a better one, at least 1. Earlier phases of a recipe are never
+        cut short. Default: never stop early.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    validation: Any = 0.2
+    every: int | None = None
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        is_share(self.validation)
+        for name in ("every", "patience"):
+            value = getattr(self, name)
+            if value is not None:
+                positive_int(name, value)
+
+
+def is_share(validation: Any) -> bool:
+    """Whether validation rows are given as a share of the training rows, and not as rows of their own.
+
+    Parameters
+    ----------
+    validation : float or (X, y)
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If it is neither a number in (0, 1) nor a pair.
+    """
+    if isinstance(validation, (tuple, list)) and len(validation) == 2:
+        return False
+    is_number = isinstance(validation, numbers.Real) and not isinstance(validation, bool)
+    usable = is_number and 0 < validation < 1
+    require(usable, "validation must be a share of the rows strictly between 0 and 1, or a pair (X, y)", validation)
+    return True
 
 
 class ValidationMonitor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import abort_on_error
-from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
@@ -18,7 +18,7 @@ from aesara_nondecomp.training.run import TrainingRun
 def run_training(
     run: TrainingRun,
     validation: ValidationMonitor | None,
-    checkpoint: Checkpoint | None,
+    checkpoint: CheckpointFile | None,
     callbacks: Sequence[Callable[[Any], Any]],
     progress: bool | None,
 ) -> None:
@@ -28,7 +28,7 @@ def run_training(
     ----------
     run : TrainingRun
     validation : ValidationMonitor or None. Evaluated now and then, and at the last step; it may end the run.
-    checkpoint : Checkpoint or None. Written now and then, and at the last step.
+    checkpoint : CheckpointFile or None. Written now and then, and at the last step.
     callbacks : sequence of callables. Called with each Step; a true answer ends the run.
     progress : bool or None. See `progress.progress_bar`; the first process alone shows it.
     """
@@ -56,7 +56,7 @@ def final_parameters(run: TrainingRun, validation: ValidationMonitor | None) -> 
 
 
 def _make_steps(
-    run: TrainingRun, validation: ValidationMonitor | None, checkpoint: Checkpoint | None, callbacks
+    run: TrainingRun, validation: ValidationMonitor | None, checkpoint: CheckpointFile | None, callbacks
 ) -> None:
     if _out_of_patience(run, validation):  # a finished run, resumed
         return

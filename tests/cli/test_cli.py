@@ -167,19 +167,19 @@ def test_labels_that_look_like_numbers_are_told_apart_by_value(tmp_path):
 
 
 def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(trained, tmp_path, monkeypatch, capsys):
-    from aesara_nondecomp.training.checkpoints import Checkpoint
+    from aesara_nondecomp.training.checkpoints import CheckpointFile
 
     table, path, _ = trained
     model = str(tmp_path / "m")
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
-    original = Checkpoint.write
+    original = CheckpointFile.write
 
     def write_and_interrupt(self, run, validation):
         original(self, run, validation)
         if len(run.history) == 30:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Checkpoint, "write", write_and_interrupt)
+    monkeypatch.setattr(CheckpointFile, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)
     assert main(arguments) == 0
     assert "interrupted after 30 of 60 steps" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from aesara_nondecomp import Recipe, TrainFunctions, fit, mlp
+from aesara_nondecomp import Checkpoint, Recipe, TrainFunctions, fit, mlp
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.training.recipes import Phase
 
@@ -256,11 +256,21 @@ def test_a_damaged_checkpoint_is_refused(stopped, path):
 @pytest.mark.parametrize("changes, message", [
     ({"resume": True}, "resume needs a checkpoint"),
     ({"checkpoint": "no/such/folder/run.npz"}, "in a folder that exists"),
-    ({"checkpoint": "run.npz", "checkpoint_every": 0}, "checkpoint_every must be a whole number of at least 1"),
+    ({"checkpoint": "run.npz", "checkpoint_every": 0}, "every must be a whole number of at least 1"),
 ])  # fmt: skip
 def test_unusable_checkpoint_options_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         fit(X, Y, **changes)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"path": 3}, "checkpoint must be the path of a file, such as 'run.npz', got 3"),
+    ({"path": "run.npz", "every": 2.5}, "every must be a whole number of at least 1, got 2.5"),
+    ({"path": "run.npz", "resume": "yes"}, "resume must be True or False, got 'yes'"),
+])  # fmt: skip
+def test_a_checkpoint_checks_its_fields(options, message):
+    with pytest.raises(ValueError, match=message):
+        Checkpoint(**options)
 
 
 def test_resuming_without_a_file_starts_at_the_start(functions, path):

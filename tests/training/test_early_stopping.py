@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aesara_nondecomp import Recipe, TrainFunctions, fit, linear, measures, mlp
+from aesara_nondecomp import EarlyStopping, Recipe, TrainFunctions, fit, linear, measures, mlp
 from aesara_nondecomp.drivers import DUPLE, CrossEntropy
 from aesara_nondecomp.history import collapsed_since
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
@@ -254,3 +254,25 @@ def test_unusable_options_are_refused(options, message, functions):
 def test_feature_names_are_kept(functions):
     model = fit(X, Y, functions=functions, feature_names=np.array(list("abcd")), **{**QUICK, "steps": 5})
     assert model.feature_names == ["a", "b", "c", "d"]
+
+
+# -- the options of early stopping -----------------------------------------------------------------------------------
+
+
+def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
+    assert vars(EarlyStopping()) == {"validation": 0.2, "every": None, "patience": None}
+    rows = EarlyStopping((X, Y), every=3, patience=2)
+    assert rows.validation[0] is X and (rows.every, rows.patience) == (3, 2)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"validation": None}, "validation must be a share of the rows strictly between 0 and 1, or a pair"),
+    ({"validation": 1.0}, "strictly between 0 and 1"),
+    ({"validation": True}, "got True"),
+    ({"validation": (X, Y, Y)}, "or a pair"),
+    ({"every": 0}, "every must be a whole number of at least 1, got 0"),
+    ({"patience": 2.5}, "patience must be a whole number of at least 1, got 2.5"),
+])  # fmt: skip
+def test_early_stopping_checks_its_fields(options, message):
+    with pytest.raises(ValueError, match=message):
+        EarlyStopping(**options)
