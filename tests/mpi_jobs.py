@@ -53,7 +53,7 @@ def functions() -> an.TrainFunctions:
 def trained(shared, X, y, driver, **options) -> an.Model:
     recipe = Recipe((Phase(driver),), learning_rate=0.02, averaging=0.9)
     # 8 rows of which 0.8 are positive: most batches leave some process without one.
-    return an.fit(X, y, "qmean", recipe=recipe, functions=shared, steps=STEPS, batch_size=8, seed=3, **options)
+    return an.fit(X, y, "qmean", algorithm=recipe, network=shared, steps=STEPS, batch_size=8, seed=3, **options)
 
 
 def every_algorithm(comm, out: str) -> None:

@@ -7,29 +7,26 @@ import csv
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
-from aesara_nondecomp import metrics
+from aesara_nondecomp import metrics, networks
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.cli import reports
-from aesara_nondecomp.cli.tables import TrainingTable, label_like, read_rows, read_signs, read_training_table
-from aesara_nondecomp.data import check_features, check_lengths, encode_labels, stratified_split
-from aesara_nondecomp.data.tabular import TableEncoder
-from aesara_nondecomp.metrics.quantification import Quantifier
-from aesara_nondecomp.models.model import Model, load_model
-from aesara_nondecomp.parallel import comm_world, local_slice
+from aesara_nondecomp.cli.parser import FIT_OPTIONS
+from aesara_nondecomp.cli.tables import label_like, read_labels, read_rows, read_training_table
+from aesara_nondecomp.data import check_lengths, encode_as
+from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.models import Model, load_model
+from aesara_nondecomp.parallel import LOCAL, comm_world, local_slice
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
-
-
-class _Parts(NamedTuple):
-    X: Any
-    y: np.ndarray
-    held: tuple[Any, np.ndarray] | None
-    names: list[str] | None
-    preparation: TableEncoder | None
+from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.recipes import with_preset
 
 
 def train(options: argparse.Namespace) -> int:
@@ -38,49 +35,36 @@ def train(options: argparse.Namespace) -> int:
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
     table = read_training_table(options)
-    positive = _positive(table.labels, options.positive)
-    parts = _parts(table, positive, options)
-    comm = comm_world() if options.mpi else None
-    own = local_slice(comm, len(parts.y))
+    positive = _positive(table.y, options.positive)
+    comm = comm_world() if options.mpi else LOCAL
+    rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
     checkpoint = f"{options.out}.checkpoint"
     model = fit(
-        parts.X[own],
-        parts.y[own],
+        select_inputs(table.X, rows),
+        table.y[rows],
         options.measure,
-        algorithm=options.algorithm,
-        preset=options.preset,
-        hidden=options.hidden,
-        steps=options.steps,
-        batch_size=min(options.batch_size, len(parts.y)),
-        learning_rate=options.learning_rate,
+        algorithm=with_preset(options.algorithm, options.preset),
+        network=_network(options),
+        validation=_early_stopping(options),
         positive=positive,
-        feature_names=parts.names,
-        validation=_own_part(parts.held, comm),
-        patience=options.patience,
-        checkpoint=checkpoint,
-        resume=options.resume,
+        checkpoint=Checkpoint(checkpoint, resume=options.resume),
         progress=False if options.quiet else None,
         comm=comm,
-        backend=options.backend,
         seed=options.seed,
+        **{name: getattr(options, name) for name in FIT_OPTIONS},
     )
-    if comm is not None and comm.rank > 0:
+    if comm.rank > 0:
         return 0  # the model is the same in all processes; the first one writes it
-    X, y = parts.held or (parts.X, parts.y)
-    if options.tune_threshold:
-        model.tune_threshold(X, y)
-    signs = encode_labels(y, positive).signs
-    quantifier = Quantifier.fit(model.decision_function(X), signs, model.threshold)
-    model.extra = {
-        "quantifier": quantifier.as_dict(),
-        "target": options.target,
-        "preparation": parts.preparation.as_dict() if parts.preparation else None,
-    }
+    judged_on, matrix = "held-out", model.validation_matrix
+    if matrix is None:
+        judged_on, matrix = "training", model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y)
+    if table.names is not None:
+        model.encoder = replace(model.encoder, names=tuple(table.names))
+    model.extra = {"target": options.target}
     model.save(options.out)
     if _is_complete(model, options):  # otherwise --resume goes on from it
         Path(checkpoint).unlink(missing_ok=True)
-    table_of_rows = metrics.confusion_at_threshold(model.decision_function(X), signs, model.threshold)
-    _report_training(model, table_of_rows, "held-out" if parts.held else "training", options)
+    _report_training(model, matrix, judged_on, options)
     return 0
 
 
@@ -90,7 +74,7 @@ def predict(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
     labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-    probabilities = _quantifier(model).posteriors(scores)
+    probabilities = model._calibrated().posteriors(scores)
     with _output(options.out) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("row", "prediction", "score", "probability"))
@@ -106,14 +90,14 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out)
     positive_int("--draws", options.draws)
     model = load_model(options.model)
-    X, signs = read_rows(options.data, model), read_signs(options.data, options.target, model)
-    check_lengths(X, signs)
-    scores = model.decision_function(X)
+    scores = model.decision_function(read_rows(options.data, model))
+    signs = encode_as(read_labels(options.data, options.target, model), model.classes)
+    check_lengths(scores, signs)
     table = metrics.confusion_at_threshold(scores, signs, model.threshold)
     facts = {
         "model": reports.model_facts(model),
         **reports.evaluation(model, table, options.draws, options.seed),
-        "prevalence": reports.prevalences(_quantifier(model), scores),
+        "prevalence": reports.prevalences(model._calibrated(), scores),
     }
     reports.write_report(options.out, facts)
     lines = [
@@ -136,7 +120,7 @@ def quantify(options: argparse.Namespace) -> int:
     facts: dict[str, Any] = {
         "model": reports.model_facts(model),
         "rows": len(scores),
-        "prevalence": reports.prevalences(_quantifier(model), scores),
+        "prevalence": reports.prevalences(model._calibrated(), scores),
     }
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
@@ -148,29 +132,19 @@ def _positive(labels: np.ndarray, text: str | None) -> Any:
     return None if text is None else label_like(text, np.unique(labels).tolist())
 
 
-def _parts(table: TrainingTable, positive: Any, options: argparse.Namespace) -> _Parts:
-    """Training and held-out rows; how a table's columns are made numbers is learned from the former."""
-    signs = encode_labels(table.labels, positive).signs
+def _network(options: argparse.Namespace) -> Any:
+    """What is trained: by default an mlp of the given widths, with options that only it has."""
+    name = options.network or "mlp"
+    given = {option: getattr(options, option) for option in ("hidden", "activation", "dropout")}
+    changed = {option: value for option, value in given.items() if value != PARAMETERS[option].default}
+    return lambda size: networks.make(name, size, **changed)
+
+
+def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
     require(0 <= options.validation < 1, "--validation must lie in [0, 1)", options.validation)
-    rows = np.arange(len(signs))
-    train, held = stratified_split(signs, options.validation, options.seed) if options.validation else (rows, None)
-    preparation, names = None, list(table.names) if table.names else None
-    X = table.X if table.columns is not None else check_features(table.X)
-    if table.columns is not None:
-        cells = {name: np.array(column, dtype=object) for name, column in table.columns.items()}
-        preparation = TableEncoder.fit({name: c[train].tolist() for name, c in cells.items()}, options.categorical)
-        X, names = preparation.transform(table.columns), list(preparation.feature_names)
-    check_lengths(X, signs)
-    part = None if held is None else (X[held], table.labels[held])
-    return _Parts(X[train], table.labels[train], part, names, preparation)
-
-
-def _own_part(held, comm):
-    """This process's share of the rows held out, if there are any."""
-    if held is None:
+    if not options.validation:
         return None
-    own = local_slice(comm, len(held[1]))
-    return held[0][own], held[1][own]
+    return EarlyStopping(options.validation, patience=options.patience, tune_threshold=options.tune_threshold)
 
 
 def _is_complete(model: Model, options: argparse.Namespace) -> bool:
@@ -198,12 +172,6 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
         f"saved in {options.out}",
     ]
     _print(lines, options)
-
-
-def _quantifier(model: Model) -> Quantifier:
-    if "quantifier" not in model.extra:
-        raise ValueError("this model has no calibration: it was not saved by `aesara-nondecomp train`. Train it there.")
-    return Quantifier.from_dict(model.extra["quantifier"])
 
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:

@@ -6,8 +6,13 @@ import argparse
 from typing import Any
 
 from aesara_nondecomp import measures
+from aesara_nondecomp.training.parameters import PARAMETERS
 
 PROGRAM = "aesara-nondecomp"
+# Parameters of `fit` that `train` hands on as they are.
+FIT_OPTIONS = (
+    "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
+)  # fmt: skip
 _FILES = "a .csv table with a header row, LIBSVM text, or an .npz with arrays X and y"
 
 
@@ -38,27 +43,26 @@ def _add_train(commands: Any) -> None:
     train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
     train.add_argument("--drop", type=_names, default=(), metavar="COLUMNS", help=".csv: columns to leave out: id,name")
     train.add_argument(
-        "--categorical", type=_names, default=(), metavar="COLUMNS", help=".csv: columns of numbers that are codes"
+        "--categorical",
+        type=_names,
+        default=(),
+        metavar="COLUMNS",
+        help=".csv: numbers to treat as categories",
     )
     train.add_argument(
         "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
     )
-    train.add_argument("--algorithm", default="auto", help="duple, denim, dame, ... (default: the measure's best)")
-    train.add_argument("--preset", default="default", help="default or paper")
-    train.add_argument("--hidden", type=_widths, default=(64, 64), metavar="WIDTHS", help="64,64; 0 is a linear model")
-    train.add_argument("--steps", type=int, default=2000, help="gradient steps (default: 2000)")
-    train.add_argument("--batch-size", type=int, default=512, help="rows per step (default: 512, or all)")
-    train.add_argument("--learning-rate", type=float, help="(default: the algorithm's)")
+    for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
+        _add_parameter(train, name)
+    train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
     train.add_argument(
         "--validation", type=float, default=0.2, metavar="SHARE",
         help="rows held out, by which the best weights are kept; 0 for none (default: 0.2)",
     )  # fmt: skip
-    train.add_argument("--patience", type=int, help="stop after so many evaluations without a better one (of 20)")
     train.add_argument("--tune-threshold", action="store_true", help="move the threshold to the best held-out value")
     train.add_argument("--seed", type=int, default=0, help="equal seeds give equal models (default: 0)")
-    train.add_argument("--resume", action="store_true", help="go on with a training that was cut off, if one was")
+    train.add_argument("--resume", action="store_true", help="resume an interrupted run, if any")
     train.add_argument("--mpi", action="store_true", help="share the rows among the processes that mpirun started")
-    train.add_argument("--backend", default="c", help="c, or jax for a GPU (default: c)")
     train.add_argument("--report", metavar="FILE", help="write the report as JSON too")
     train.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     train.set_defaults(command=_later("train"))
@@ -107,9 +111,28 @@ def _add_facts(commands: Any) -> None:
     listing = _command(commands, "measures", "list the measures and what trains them", "measures")
     listing.add_argument("--json", action="store_true", help="print the list as JSON")
     listing.set_defaults(command=_later("list_measures", "info"))
-    doctor = _command(commands, "doctor", "report what this machine offers, and what is amiss", "doctor")
+    doctor = _command(commands, "doctor", "check the installation and report problems", "doctor")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
     doctor.set_defaults(command=_later("doctor", "info"))
+
+
+def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
+    """An option from the table of parameters: its range, default and text stand there."""
+    row = PARAMETERS[name]
+
+    def read(text: str) -> Any:
+        try:
+            return row.check(name, row.read(text))  # type: ignore[misc]  # it is an option
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    shown = "" if row.default is None else f" (default: {_as_typed(row.default)})"
+    flag, text = f"--{name.replace('_', '-')}", row.text[0].lower() + row.text[1:].rstrip(".")
+    parser.add_argument(flag, type=read, default=row.default, metavar=name.upper(), help=f"{text}{shown}")
+
+
+def _as_typed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.ArgumentParser:
@@ -154,11 +177,3 @@ def _measure(text: str) -> measures.Measure:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _widths(text: str) -> tuple[int, ...]:
-    try:
-        widths = tuple(int(width) for width in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"widths are whole numbers with commas between: 64,64, got {text!r}") from None
-    return () if widths == (0,) else widths

@@ -1,4 +1,4 @@
-"""From the user's files to arrays, and which part of a file a model needs."""
+"""From the user's files to inputs and labels, as `fit` and models take them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,42 @@ from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
 from aesara_nondecomp.data.files import as_numbers
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.data.tabular import Columns, TableEncoder, is_missing
-from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.data.tabular import TableColumns, is_missing, read_table
+from aesara_nondecomp.models import Model
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
+Cells = dict[str, list[str]]
 
 
-class TrainingTable(NamedTuple):
-    """A file to train on: columns of text, or a matrix."""
+class LabelledTable(NamedTuple):
+    """A file to train on.
 
-    labels: np.ndarray
-    columns: Columns | None
+    Attributes
+    ----------
+    X : TableColumns, array or CSR matrix, shape (n, d)
+        The columns of a .csv file, or a matrix.
+    y : array, shape (n,)
+        Labels, in the file's own coding.
+    names : sequence of str, or None
+        Of a matrix's columns, where the file names them.
+    """
+
     X: Any
-    names: Sequence[str] | None
+    y: np.ndarray[Any, Any]
+    names: Sequence[str] | None = None
 
 
-def read_training_table(options: argparse.Namespace) -> TrainingTable:
+def read_training_table(options: argparse.Namespace) -> LabelledTable:
     """Read `options.data` with the labels at `options.target`.
+
+    Parameters
+    ----------
+    options : Namespace
+        With data, target, drop and categorical.
+
+    Returns
+    -------
+    LabelledTable
 
     Raises
     ------
@@ -37,49 +56,65 @@ def read_training_table(options: argparse.Namespace) -> TrainingTable:
     """
     kind = file_format(options.data)
     if kind == "csv":
-        columns = read_csv_columns(options.data)
-        labels = as_numbers(_target(columns, options.target, options.data))
-        for name in options.drop:
-            if name not in columns:
-                raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, columns)}")
-        kept = {name: cells for name, cells in columns.items() if name not in (options.target, *options.drop)}
-        if not kept:
-            raise ValueError(f"{options.data} has no feature columns beside the labels. Check its commas.")
-        return TrainingTable(labels, kept, None, None)
+        return _read_csv(options)
     for name in ("drop", "categorical"):
         if getattr(options, name):
             raise ValueError(f"--{name} is of the columns of a .csv table, and {options.data} is none. Leave it out.")
     if kind == "npz":
         table = read_npz(options.data, labels=options.target or "y")
-        return TrainingTable(table.y, None, table.X, table.feature_names)
+        return LabelledTable(table.X, table.y, table.feature_names)
     _refuse_target(options.data, options.target)
     table = read_libsvm(options.data, dense=False)
-    X = table.X.toarray() if table.X.shape[0] * table.X.shape[1] <= MOST_DENSE_ENTRIES else table.X
-    return TrainingTable(table.y, None, X, None)
+    dense = table.X.shape[0] * table.X.shape[1] <= MOST_DENSE_ENTRIES
+    return LabelledTable(table.X.toarray() if dense else table.X, table.y)
 
 
 def read_rows(path: str, model: Model) -> Any:
-    """The features of a file as raw as the one trained on, as the model wants them.
+    """The inputs of a file as raw as the one trained on.
+
+    Parameters
+    ----------
+    path : str
+        Of the file.
+    model : Model
+        Whose inputs they will be.
+
+    Returns
+    -------
+    TableColumns, array or CSR matrix
 
     Raises
     ------
     ValueError, FileNotFoundError
         If the file cannot be read or is of another kind than the training file.
     """
-    kind, preparation = file_format(path), model.extra.get("preparation")
-    if (kind == "csv") != (preparation is not None):
-        wanted = "a .csv table" if preparation else "LIBSVM text or .npz"
+    kind, table = file_format(path), model.encoder.table
+    if (kind == "csv") != (table is not None):
+        wanted = "a .csv table" if table else "LIBSVM text or .npz"
         raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
-    if preparation:
-        return TableEncoder.from_dict(preparation).transform(read_csv_columns(path))
+    if table is not None:
+        return read_table(read_csv_columns(path), [*table.numeric, *table.categorical])
     if kind == "npz":
         return read_npz(path, labels=None).X
-    n_features = model.functions.network.n_columns
-    return read_libsvm(path, n_features=n_features, dense=model.scaling is not None).X
+    dense = model.encoder.standardiser is not None
+    return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense).X
 
 
-def read_signs(path: str, target: str | None, model: Model) -> np.ndarray:
-    """The labels of a file in {-1, +1}, +1 for the model's positive class.
+def read_labels(path: str, target: str | None, model: Model) -> np.ndarray[Any, Any]:
+    """The labels of a file, in the coding of a model's classes.
+
+    Parameters
+    ----------
+    path : str
+        Of the file.
+    target : str or None
+        Column or array of the labels; None for that of the training file.
+    model : Model
+        Whose classes they are.
+
+    Returns
+    -------
+    array, shape (n,)
 
     Raises
     ------
@@ -87,20 +122,28 @@ def read_signs(path: str, target: str | None, model: Model) -> np.ndarray:
         If the file has no labels, or one that is neither of the model's two.
     """
     kind = file_format(path)
+    target = target if kind == "libsvm" else target or model.extra.get("target")
     if kind == "libsvm":
         _refuse_target(path, target)
         labels: Any = read_libsvm(path, dense=False).y
+    elif kind == "csv":
+        labels = _target(read_csv_columns(path), target, path)
     else:
-        target = target or model.extra.get("target")
-        csv = kind == "csv"
-        labels = _target(read_csv_columns(path), target, path) if csv else read_npz(path, labels=target or "y").y
-    found = {label: label_like(label, model.classes) for label in dict.fromkeys(np.asarray(labels).tolist())}
-    positive = model.classes[1]
-    return np.array([1 if found[label] == positive else -1 for label in np.asarray(labels).tolist()], dtype=np.int8)
+        labels = read_npz(path, labels=target or "y").y
+    listed = np.asarray(labels).tolist()
+    known = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
+    return np.array([known[label] for label in listed])
 
 
 def label_like(text: Any, classes: Sequence[Any]) -> Any:
     """The class that a label, or its text, stands for: "1", "1.0" and 1 are all the class 1.
+
+    Parameters
+    ----------
+    text : object
+        A label, or what was typed for one.
+    classes : sequence
+        The known labels.
 
     Raises
     ------
@@ -114,14 +157,30 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
     raise ValueError(f"the label {text!r} is none of the known ones: {known}. Give one of these.")
 
 
-def _target(columns: Columns, target: str | None, path: str) -> Sequence[str]:
+def _read_csv(options: argparse.Namespace) -> LabelledTable:
+    columns = read_csv_columns(options.data)
+    labels = as_numbers(_target(columns, options.target, options.data))
+    for name in options.drop:
+        if name not in columns:
+            raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, columns)}")
+    kept = {name: cells for name, cells in columns.items() if name not in (options.target, *options.drop)}
+    if not kept:
+        raise ValueError(f"{options.data} has no feature columns beside the labels. Check its commas.")
+    for name in options.categorical:
+        if name not in kept:
+            raise ValueError(f"the table has no column {name!r}. {suggestion(name, kept)}")
+    table: TableColumns = read_table(kept)._replace(texts=frozenset(options.categorical))
+    return LabelledTable(table, labels)
+
+
+def _target(columns: Cells, target: str | None, path: str) -> Sequence[str]:
     if target is None:
         raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(columns)}")
     if target not in columns:
         raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, columns)}")
-    gaps = [row for row, cell in enumerate(columns[target], start=1) if is_missing(cell)]
-    if gaps:
-        raise ValueError(f"{path} has {len(gaps)} rows without a label, the first is row {gaps[0]}. Drop them.")
+    missing = [row for row, cell in enumerate(columns[target], start=1) if is_missing(cell)]
+    if missing:
+        raise ValueError(f"{path} has {len(missing)} rows without a label, the first is row {missing[0]}. Drop them.")
     return columns[target]
 
 

@@ -64,10 +64,8 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
     ValueError
         If `X` is not a non-empty 2-D array of numbers, or has another number of columns than `columns`.
     """
-    if scipy.sparse.issparse(X):
-        matrix = X.tocsr()
-    else:
-        matrix = X if isinstance(X, np.memmap) else as_array(X, "features")
+    is_map = isinstance(X, np.memmap)
+    matrix = X.tocsr() if scipy.sparse.issparse(X) else X if is_map else as_array(X, "features")
     _check_kind(matrix)
     _check_shape(matrix, columns)
     return matrix
@@ -183,9 +181,7 @@ def _check_shape(matrix: Any, columns: int | None) -> None:
             "for one feature, or X.reshape(1, -1) for one row."
         )
     if matrix.ndim != 2:
-        raise ValueError(
-            f"features must be two-dimensional, got shape {matrix.shape}. Flatten each row to a vector."
-        )
+        raise ValueError(f"features must be two-dimensional, got shape {matrix.shape}. Flatten each row to a vector.")
     if 0 in matrix.shape:
         raise ValueError(f"features must not be empty, got shape {matrix.shape}. Check how they were read.")
     if columns is not None and matrix.shape[1] != columns:

@@ -10,6 +10,7 @@ import numpy as np
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.features import as_array
 
+
 class Labels(NamedTuple):
     """Two-class labels in the coding of the paper.
 

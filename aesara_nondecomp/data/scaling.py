@@ -133,8 +133,8 @@ def _check_measured(mean: np.ndarray[Any, Any], scale: np.ndarray[Any, Any]) -> 
     wrong = np.flatnonzero(~np.isfinite(mean) | ~np.isfinite(scale))
     if wrong.size:
         raise ValueError(
-            f"features must have a mean and a spread that float64 can hold, but column {wrong[0]} (from 0) is too large. "
-            "Rescale it, for example by its largest entry."
+            f"features must have a mean and a spread that float64 can hold, but column {wrong[0]} (from 0) is too "
+            "large. Rescale it, for example by its largest entry."
         )
 
 
@@ -146,6 +146,5 @@ def _check_dense(X: Any) -> None:
         )
     if np.ndim(X) != 2 or len(X) == 0:
         raise ValueError(
-            f"standardising needs rows of features, got shape {np.shape(X)}. "
-            "Pass a non-empty two-dimensional array."
+            f"standardising needs rows of features, got shape {np.shape(X)}. Pass a non-empty two-dimensional array."
         )

@@ -17,6 +17,7 @@ from aesara_nondecomp._checks import suggestion
 MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")  # in any case of letters
 MOST_CATEGORIES = 200
 
+
 class TableColumns(NamedTuple):
     """The cells of a table, column by column; `read_table` makes one.
 
@@ -122,9 +123,7 @@ class TableEncoder(NamedTuple):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the matrix's columns, such as "age" and "colour=red"."""
-        one_hot = [
-            f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found
-        ]
+        one_hot = [f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found]
         return (*self.numeric, *one_hot)
 
     def as_dict(self) -> dict[str, Any]:

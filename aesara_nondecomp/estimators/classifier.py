@@ -3,73 +3,117 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import metrics
-from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.data import Vocabulary, encode_as, encode_labels, stratified_split
+from aesara_nondecomp._checks import require
+from aesara_nondecomp._names import named_keywords
+from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
-from aesara_nondecomp.estimators.function_cache import NetworkChoice, NetworkSpec, shared_functions
+from aesara_nondecomp.estimators.function_cache import (
+    NETWORK_OPTIONS,
+    NetworkChoice,
+    NetworkSpec,
+    network_spec,
+    shared_functions,
+)
 from aesara_nondecomp.estimators.input_checks import check_labels, check_rows
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
-from aesara_nondecomp.estimators.texts import as_ids, takes_text, vocabulary_for
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.metrics.quantification import Quantifier
-from aesara_nondecomp.ops import optimisers
-from aesara_nondecomp.parallel import all_succeed, allgather, local_indices
+from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.parallel import all_succeed, allgather, communicator
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.parameters import check_parameters
 
 
 class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):
     """A binary classifier trained directly on the measure it is judged by.
 
-    Dense arrays, data frames (pandas, polars), CSR and CSC matrices and memory maps are taken; two classes in any
-    coding.  For more classes or several labels wrap it: ``OneVsRestClassifier(MeasureClassifier())``, and judge by
-    `multiclass.averaged_value`.
+    Dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory maps
+    and lists of str are taken; two classes in any coding. For more classes or several labels wrap it:
+    ``OneVsRestClassifier(MeasureClassifier())``, and judge by `multiclass.averaged_value`.
 
     Parameters
     ----------
-    measure : str or measures.Measure
+    measure : str or Measure, default "f1"
         What to train for and what `score` reports: "f1", "min", "qmean", "kld", ...
-    algorithm, preset : str. See `recipes.recipe_for`.
-    network : {"mlp", "linear"} or callable (number of features -> Network). Give a function, not a fresh lambda.
-        Or "attention" or "lstm", for lists of str instead of matrices (extra `text`; see `fitting.fit`).
-    hidden : sequence of int; activation : str; dropout : float in [0, 1)
-        Of the "mlp", see `networks.mlp`; refused beside any other network.
-    steps, batch_size : int >= 1. Gradient steps, and rows in each (all rows where there are fewer).
-    optimizer, schedule, learning_rate, averaging, l2, sampler, standardize, prior : see `fitting.fit`.
-    validation : float in (0, 1), optional
-        Share of the rows held out: the weights of the best count value on them are kept, and calibration, threshold
-        and error rates are measured on them. `fit` takes rows of your own instead. Without either, the last weights
+    algorithm : str, default "auto"
+        See `recipes.recipe_for`.
+    network : {"mlp", "linear", "attention", "lstm"} or callable, default "mlp"
+        "attention" and "lstm" take lists of str (extra ``text``). A callable makes a Network for a number of columns:
+        give a function, not a fresh lambda, so that its compiled code is found again.
+    hidden : sequence of int, default (64, 64)
+        Widths of the hidden layers of the mlp; refused beside any other network.
+    activation : str, default "relu"
+        Of the hidden layers of the mlp.
+    dropout : float, default 0.0
+        Probability in [0, 1) of dropping a hidden unit while training.
+    steps : int, default 2000
+        Gradient steps, at least 1.
+    batch_size : int, default 512
+        Rows per step, at least 1; all rows where there are fewer.
+    optimizer : str or Optimiser, default "adam"
+        See `optimisers.get`.
+    learning_rate : float, optional
+        Above 0. Default: the algorithm's.
+    schedule : str or callable, default "constant"
+        See `schedules.get`.
+    averaging : float, optional
+        Decay in [0, 1) of the running average of the weights. Default: the algorithm's.
+    l2 : float, default 0.0
+        Weight decay of the weight matrices, at least 0.
+    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
+        How batches are drawn, or the share of positives in each.
+    standardize : bool, default True
+        Centre and scale dense columns by the training rows.
+    prior : float, optional
+        Share of positives to train for, in (0, 1). Default: that of the labels.
+    validation : float, optional
+        Share in (0, 1) of the rows held out: the weights of the best value on them are kept, and calibration,
+        threshold and error rates are measured on them. `fit` takes rows of your own instead. Default: the last weights
         are kept, and calibration and rates come from the training rows, which flatter a network that overfits.
-    patience : int, optional. Evaluations on the validation rows without improvement before training stops.
-    tune_threshold : bool
+    patience : int, optional
+        Evaluations on the validation rows without a better one, after which training stops. Default: never.
+    tune_threshold : bool, default False
         Move the threshold to the best one for the measure on the validation rows, which are then needed.
-    pos_label : optional. The positive label; default the larger one.
-    dtype : {"float32", "float64"}. Of weights and scores.
-    warm_start : bool. `fit` starts from the weights of the last `fit`; for texts, with its vocabulary.
-    checkpoint : path, optional; resume : bool. See `fitting.fit`.
-    backend : {"c", "jax"}. See `fitting.fit`.
-    comm : mpi4py communicator, optional
-        Train on the rows of all its processes, each of which gives `fit` its own and gets the same model. Not for
-        texts. Only `fit` works together: all other methods are each process's own. Pickles leave it behind.
-    on_step : callable, optional. Called with each `training.Step`; a true answer stops training.
-    verbose : int. Above 0: a progress bar (extra `progress`).
-    random_state : int, RandomState or None. Equal numbers give equal models, to the last bit.
+    pos_label : scalar, optional
+        The positive label. Default: the larger one.
+    dtype : {"float32", "float64"}, default "float32"
+        Of weights and scores.
+    warm_start : bool, default False
+        `fit` starts from the weights of the last `fit`, with its encoder.
+    checkpoint : path, optional
+        A file from which an interrupted run is resumed; see `Checkpoint`. Default: none is written.
+    resume : bool, default False
+        Resume from the checkpoint, if there is one.
+    backend : {"c", "jax"}, default "c"
+        Compile through C++, or through JAX.
+    comm : communicator, optional
+        mpi4py's: train on the rows of all its processes, each of which gives `fit` its own and gets the same model.
+        Not for texts. Only `fit` works together: all other methods are each process's own. Pickles leave it behind.
+    on_step : callable, optional
+        Called with each `Step`; returning True stops training.
+    verbose : int, default 0
+        Above 0: a progress bar (extra ``progress``).
+    random_state : int, RandomState or None, optional
+        Equal numbers give equal models, to the last bit.
 
     Attributes
     ----------
-    classes_ : array, shape (2,). The labels in sorted order, whichever is the positive one.
-    model_ : Model. Has `save` and much more; its scores are of the positive class.
-    prior_ : float. Share of positives trained for.
-    threshold_ : float. On the scores of `model_`; 0 unless tuned.
-    history_ : list of Step; n_iter_ : int. Steps made.
-    quantifier_ : Quantifier. Calibration and error rates.
-    n_features_in_ : int; feature_names_in_ : array, where the features have names.
+    classes_ : array, shape (2,)
+        The labels in sorted order, whichever is the positive one.
+    model_ : Model
+        Has `save` and much more; its scores are of the positive class.
+    n_features_in_ : int
+        Number of columns of the inputs.
+    feature_names_in_ : array, shape (n_features_in_,)
+        Where the columns have names.
 
     Notes
     -----
@@ -92,15 +136,15 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     True
     """
 
-    _progress: PartialFitState | None
-    _trained: NetworkSpec
+    _partial: PartialFitState | None
+    _trained: tuple[NetworkSpec, int]
 
+    @named_keywords(optimiser="optimizer", standardise="standardize")
     def __init__(
         self,
         measure: Any = "f1",
         *,
         algorithm: str = "auto",
-        preset: str = "default",
         network: NetworkChoice = "mlp",
         hidden: Sequence[int] = (64, 64),
         activation: str = "relu",
@@ -131,7 +175,6 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     ):
         self.measure = measure
         self.algorithm = algorithm
-        self.preset = preset
         self.network = network
         self.hidden = hidden
         self.activation = activation
@@ -167,218 +210,191 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
         Parameters
         ----------
-        X : matrix, shape (n, d), finite numbers; or list of n str, for a text network
-        y : array-like, shape (n,). Two classes.
-        sample_weight : array-like, shape (n,), optional. Non-negative.
-        validation : (X, y), optional. Labelled rows to hold out, instead of a share of the training rows.
+        X : matrix, shape (n, d), data frame or list of str
+            Finite numbers; a data frame may hold categories and missing values.
+        y : array-like, shape (n,)
+            Two classes.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0.
+        validation : tuple (X, y), optional
+            Labelled rows to hold out, instead of a share of the training rows.
+
+        Returns
+        -------
+        MeasureClassifier
+            Itself.
 
         Raises
         ------
         ValueError
             For unusable data or parameters, before anything is compiled.
         """
-        X, y, weight, classes = self._checked(X, y, sample_weight)
-        before = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        comm, spec = communicator(self.comm), self._spec()
+        X, y, weight, classes = self._checked(X, y, sample_weight, spec)
+        if validation is not None:
+            validation = (check_rows(self, validation[0], texts=spec.takes_text), compat.column_or_1d(validation[1]))
         random = compat.check_random_state(self.random_state)
         seed = self.random_state if isinstance(self.random_state, int) else int(random.randint(2**31 - 1))
-        seed = seed if self.comm is None else self.comm.bcast(seed)
-        weight, held_out = self._split(X, y, weight, validation, seed)
-        vocabulary = vocabulary_for(X, weight, before) if takes_text(self) else None
-        X, held_out = as_ids(X, vocabulary), held_out and (as_ids(held_out[0], vocabulary), held_out[1])
-        shape = self._shape(vocabulary)
-        functions = shared_functions(shape)
-        with functions.lock:
-            self.model_ = fit(
-                X,
-                y,
-                self.measure,
-                algorithm=self.algorithm,
-                preset=self.preset,
-                functions=functions,
-                initial=None if before is None else before.parameters,
-                steps=self.steps,
-                batch_size=self._batch_size(self._count(y, weight)),
-                learning_rate=self.learning_rate,
-                schedule=self.schedule,
-                averaging=self.averaging,
-                l2=self.l2,
-                sampler=self.sampler,
-                standardize=self.standardize,
-                prior=self.prior,
-                positive=self.pos_label,
-                seed=seed,
-                sample_weight=weight,
-                validation=held_out,
-                patience=self.patience,
-                on_step=self.on_step,
-                checkpoint=self.checkpoint,
-                resume=self.resume,
-                comm=self.comm,
-                progress=bool(self.verbose),
-                feature_names=self._names(),
-            )
-        self._keep(classes, shape, vocabulary)
-        if self.tune_threshold:
-            self.model_.threshold, _ = metrics.best_threshold(self.model_.measure, *self._scored(*held_out))
-        X, y, weight = (X, y, weight) if held_out is None else (*held_out, None)
-        self._measure_rates(X, y, weight)
-        self._progress = None
+        self.model_ = fit(
+            X,
+            y,
+            self.measure,
+            algorithm=self.algorithm,
+            network=self._network(spec),
+            steps=self.steps,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            schedule=self.schedule,
+            averaging=self.averaging,
+            l2=self.l2,
+            sampler=self.sampler,
+            standardize=self.standardize,
+            prior=self.prior,
+            positive=self.pos_label,
+            sample_weight=weight,
+            validation=self._early_stopping(validation),
+            on_step=self.on_step,
+            checkpoint=None if self.checkpoint is None else Checkpoint(self.checkpoint, resume=self.resume),
+            progress=bool(self.verbose),
+            comm=comm,
+            seed=comm.bcast(seed),
+        )
+        self._keep(classes, spec)
+        if self.model_.quantifier is None:
+            self._calibrate(X, y, weight)
+        self._partial = None
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """One pass over the given rows, going on from the weights, duals and optimiser state of the last call.
 
-        The first call fixes the classes, the scaling of the columns and, of texts, the vocabulary: later words are
-        unknown ones. Every call needs rows of both classes.
-        The prior is that of all rows given so far. Calibration and rates are measured on the last rows given. What
-        belongs to a whole run has no say here: steps, schedule, validation, patience, checkpoints, callbacks.
+        The first call fixes the classes and the encoder: scaling, categories, words. Every call needs rows of both
+        classes. The prior is that of all rows given so far. Calibration and rates are measured on the last rows given.
+        What belongs to a whole run is not used: steps, schedule, validation, patience, checkpoints, callbacks.
 
         Parameters
         ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like of 2 labels, optional. Checked against the labels, for scikit-learn's sake.
+        X : matrix, shape (n, d), data frame or list of str
+            As in `fit`.
+        y : array-like, shape (n,)
+            Two classes.
+        classes : array-like of 2 labels, optional
+            Checked against the labels, for scikit-learn's sake.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0.
+
+        Returns
+        -------
+        MeasureClassifier
+            Itself.
 
         Raises
         ------
         ValueError
-            As `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (the "paper"
-            preset of DAME), which a stream of rows cannot tell apart, or the threshold is to be tuned, for which no
+            As `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (DAME by the
+            paper's listing), which a stream of rows cannot tell apart, or the threshold is to be tuned, for which no
             rows are held out.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
         require(not self.tune_threshold, "partial_fit holds no rows out to tune the threshold on: use fit", True)
-        first = not hasattr(self, "model_")
-        X, y, weight, classes = self._checked(X, y, sample_weight, first, classes if first else self.classes_)
-        labels = encode_labels(y, self.pos_label)
-        before = None if first else self.model_
-        progress = getattr(self, "_progress", None) or PartialFitState.start(before, self.random_state)
-        vocabulary = vocabulary_for(X, weight, before) if takes_text(self) else None
-        X = as_ids(X, vocabulary)
-        shape = self._shape(vocabulary)
-        functions = shared_functions(shape)
-        with functions.lock:
-            self.model_, self._progress = advance(
-                progress,
-                functions,
-                X,
-                labels,
-                weight,
-                measure=self.measure,
-                algorithm=self.algorithm,
-                preset=self.preset,
-                batch_size=self._batch_size(len(y) if weight is None else np.count_nonzero(weight)),
-                learning_rate=self.learning_rate,
-                averaging=self.averaging,
-                l2=self.l2,
-                sampler=self.sampler,
-                standardize=self.standardize,
-                prior=self.prior,
-                feature_names=self._names(),
-            )
-        self._keep(classes, shape, vocabulary)
-        self._measure_rates(X, y, weight)
+        first, spec = not hasattr(self, "model_"), self._spec()
+        X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
+        state = getattr(self, "_partial", None)
+        state = state or PartialFitState.start(None if first else self.model_, self.random_state)
+        given = {name: getattr(self, name) for name in (
+            "algorithm", "batch_size", "learning_rate", "averaging", "l2", "sampler", "standardize", "prior",
+        )}  # fmt: skip
+        self.model_, self._partial = advance(
+            state, functools.partial(shared_functions, spec), X, y, weight,
+            positive=self.pos_label, measure=self.measure, given=check_parameters(**given),
+        )  # fmt: skip
+        self._keep(classes, spec)
+        self._calibrate(X, y, weight)
         return self
 
     # -- scikit-learn's own --------------------------------------------------------------------------------------
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
 
-    def _more_tags(self):  # what scikit-learn before 1.6 asks for
+    def _more_tags(self) -> dict[str, Any]:  # what scikit-learn before 1.6 asks for
         return {"binary_only": True}
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Without compiled functions, which `__setstate__` builds again."""
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = copy.copy(state["model_"])
             state["model_"].functions = None
-            state["_progress"] = self._progress and self._progress._replace(model=state["model_"])
+            state["_partial"] = self._partial and self._partial._replace(model=state["model_"])
         return {**state, "comm": None}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "model_"):  # of the network it was trained with, whatever its parameters say by now
-            self.model_.functions = shared_functions(self._trained)
+            self.model_.functions = shared_functions(*self._trained)
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    def _checked(self, X, y, sample_weight, reset=True, known=None):
-        """Features, labels, weights (None if there are none), and the classes: those of the labels, or `known` ones."""
-        X, y, weight = all_succeed(self.comm, lambda: self._own_rows(X, y, sample_weight, reset))
-        return X, y, weight, check_labels(allgather(self.comm, y), known)
+    def _spec(self) -> NetworkSpec:
+        """What the compiled code depends on."""
+        names = (*NETWORK_OPTIONS, "dtype", "optimizer", "backend")
+        given = check_parameters(**{name: getattr(self, name) for name in names})
+        options = {name: given.pop(name) for name in NETWORK_OPTIONS}
+        return network_spec(self.network, options, **given)
 
-    def _own_rows(self, X, y, sample_weight, reset):
-        require(self.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", self.dtype)
-        together = self.comm is not None and takes_text(self)
-        require(not together, "comm needs rows of numbers: each process knows the words of its own texts only", "texts")
-        X = check_rows(self, X, self.dtype, reset=reset, min_rows=2)
-        y = compat.column_or_1d(y, warn=True)
-        compat.check_consistent_length(X, y)
-        weight = None if sample_weight is None else compat.check_sample_weight(sample_weight, X, dtype=np.float64)
-        return X, y, weight
+    def _network(self, spec: NetworkSpec) -> Any:
+        """What `fit` trains: the last model, on a warm start, or functions made for the number of columns."""
+        if not (self.warm_start and hasattr(self, "model_")):
+            return functools.partial(shared_functions, spec)
+        require(
+            self._trained[0] == spec, "warm_start goes on with the network of the last fit: leave it as it was", spec
+        )
+        return self.model_
 
-    def _split(self, X, y, weight, validation, seed):
-        """Weights of the training rows, and the rows to hold out, (X, y) or None.
-
-        Rows held out of X are not cut from it, which would copy it, but get the weight 0.
-        """
-        if validation is not None:
-            X_held, y_held = validation
-            return weight, (check_rows(self, X_held, self.dtype), compat.column_or_1d(y_held))
-        if self.validation is not None:
-            signs = encode_labels(allgather(self.comm, y), self.pos_label).signs
-            _, held = stratified_split(signs, self.validation, seed)
-            held = local_indices(self.comm, held, len(y))
-            weight = np.ones(len(y)) if weight is None else weight.copy()
-            weight[held] = 0
-            return weight, (X[held], y[held])
+    def _early_stopping(self, validation: Any) -> EarlyStopping | None:
+        rows = self.validation if validation is None else validation
+        if rows is not None:
+            return EarlyStopping(rows, patience=self.patience, tune_threshold=self.tune_threshold)
+        require(self.patience is None, "patience needs validation: set it to a share such as 0.2", self.patience)
         if self.tune_threshold:
             raise ValueError(
                 "tune_threshold needs held-out rows, as a threshold chosen on the training rows fits their noise: "
                 "set validation to a share such as 0.2, or give fit(..., validation=(X, y))"
             )
-        return weight, None
+        return None
 
-    def _shape(self, vocabulary: Vocabulary | None) -> NetworkSpec:
-        require(
-            isinstance(self.hidden, Sequence) and not isinstance(self.hidden, str),
-            "hidden must be a sequence of widths, such as (64, 64)",
-            self.hidden,
-        )
-        return NetworkSpec(
-            self.network, self.n_features_in_ if vocabulary is None else len(vocabulary), tuple(self.hidden),
-            self.activation, self.dropout, self.dtype, optimisers.get(self.optimizer), self.backend,
-        )  # fmt: skip
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool = True, known: Any = None
+    ) -> tuple[Any, Any, Any, Any]:
+        """Inputs, labels, weights (None if there are none), and the classes: those of the labels, or `known` ones."""
+        comm = communicator(self.comm)
+        together = comm.size > 1 and spec.takes_text
+        require(not together, "comm needs rows of numbers: each process knows the words of its own texts only", "texts")
+        X, y, weight = all_succeed(comm, lambda: self._own_rows(X, y, sample_weight, spec, reset))
+        return X, y, weight, check_labels(allgather(comm, y), known)
 
-    def _keep(self, classes: np.ndarray, shape: NetworkSpec, vocabulary: Vocabulary | None) -> None:
-        """Note what `model_`, trained on token ids where there is a vocabulary, does not know itself."""
-        self.classes_, self._trained = classes, shape
-        if vocabulary is not None:
-            self.model_.extra["vocabulary"] = vocabulary.to_dict()
+    def _own_rows(self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool) -> tuple[Any, Any, Any]:
+        X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=2)
+        y = compat.column_or_1d(y, warn=True)
+        compat.check_consistent_length(X, y)
+        weight = None if sample_weight is None else compat.check_sample_weight(sample_weight, X, dtype=np.float64)
+        return X, y, weight
 
-    def _measure_rates(self, X, y, weight) -> None:
-        scores, signs = self._scored(X, y)
-        weight = None if weight is None else allgather(self.comm, weight)
-        self.quantifier_ = Quantifier.fit(scores, signs, self.threshold_, weight)
+    def _keep(self, classes: np.ndarray[Any, Any], spec: NetworkSpec) -> None:
+        encoder = self.model_.encoder
+        columns = getattr(self, "n_features_in_", 0) if encoder.table is None else len(encoder.table.feature_names)
+        size = columns if encoder.vocabulary is None else len(encoder.vocabulary)
+        self.classes_, self._trained = classes, (spec, size)
 
-    def _scored(self, X, y) -> tuple[np.ndarray, np.ndarray]:
-        """Scores and signs of labelled rows, of all processes together."""
-        scores, signs = np.zeros(0), np.zeros(0, "int8")
-        if len(y):  # a process may have none of the rows held out
+    def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
+        """Calibrate the model on labelled rows of all processes together."""
+        comm, scores, signs = communicator(self.comm), np.zeros(0), np.zeros(0, "int8")
+        if len(y):  # a process may have no rows
             scores, signs = self.model_.decision_function(X), encode_as(y, self.model_.classes)
-        return allgather(self.comm, scores), allgather(self.comm, signs)
-
-    def _count(self, y, weight) -> int:
-        """Training rows of all processes."""
-        return np.count_nonzero(allgather(self.comm, np.ones(len(y)) if weight is None else weight))
-
-    def _batch_size(self, rows: int) -> int:
-        return min(positive_int("batch_size", self.batch_size), max(int(rows), 1))
-
-    def _names(self) -> list[str] | None:
-        names = None if takes_text(self) else getattr(self, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
+        weight = None if weight is None else allgather(comm, weight)
+        scores, signs = allgather(comm, scores), allgather(comm, signs)
+        self.model_.quantifier = Quantifier.fit(scores, signs, self.threshold_, weight)

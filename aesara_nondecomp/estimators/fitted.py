@@ -10,52 +10,105 @@ from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.metrics.quantification import Quantifier
-from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.models import Model
+
+Array = np.ndarray[Any, Any]
 
 
 class FittedMixin:
-    """Methods that need the attributes that training leaves, and no parameter but the network's kind."""
+    """Methods that need the attributes that training leaves, and no parameter."""
 
     model_: Model
-    classes_: np.ndarray
-    quantifier_: Quantifier
+    classes_: Array
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distance (n,) of the score from the threshold: above 0 means ``classes_[1]``."""
+    def decision_function(self, X: Any) -> Array:
+        """Signed distance of the score from the threshold.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+
+        Returns
+        -------
+        array, shape (n,)
+            Above 0 for ``classes_[1]``.
+        """
         scores = np.nan_to_num(self._scores(X) - self.threshold_)  # an infinite threshold decides for one class always
         return scores if self._positive_is_larger() else -scores
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels (n,)."""
+    def predict(self, X: Any) -> Array:
+        """Labels.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         predicted_positive = self._scores(X) > self.threshold_
         return self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities (n, 2) in the order of `classes_`, by Platt's calibration of the scores; rows sum to 1."""
-        scores = self._scores(X)
-        of_positives = self.quantifier_.posteriors(scores)
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities by Platt's calibration of the scores.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+
+        Returns
+        -------
+        array, shape (n, 2)
+            In the order of `classes_`; rows sum to 1.
+        """
+        of_positives = self.quantifier_.posteriors(self._scores(X))
         pair = [1 - of_positives, of_positives]
         return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
 
     def predict_prevalence(self, X: Any, method: str = "cc") -> float:
-        """Share of the positive class among the rows of X, in [0, 1].
+        """Estimated prevalence of the positive class.
 
         Parameters
         ----------
-        X : matrix, shape (n, d)
-        method : {"cc", "acc", "pcc", "pacc", "sld"}. See `quantification`.
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
+            See `metrics.quantification`.
+
+        Returns
+        -------
+        float
+            In [0, 1].
 
         Raises
         ------
         ValueError
             If the method is unknown.
         """
-        scores = self._scores(X)
-        return self.quantifier_.prevalence(scores, method)
+        return self.quantifier_.prevalence(self._scores(X), method)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Count value of the trained measure, turned so that larger is better (an error such as "kld" is negated)."""
+        """Value of the trained measure on hard predictions, turned so that larger is better.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+        y : array-like, shape (n,)
+            True labels.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0.
+
+        Returns
+        -------
+        float
+            An error such as "kld" is negated.
+        """
         predicted_positive = self._scores(X) > self.threshold_
         signs = encode_as(y, self.model_.classes)
         check_lengths(predicted_positive, signs)
@@ -64,8 +117,13 @@ class FittedMixin:
         return float(self.model_.measure.oriented(_weighted_value(self.model_, predicted_positive, signs, weight)))
 
     @property
+    def quantifier_(self) -> Quantifier:
+        """Calibration and error rates."""
+        return self.model_._calibrated()
+
+    @property
     def threshold_(self) -> float:
-        """A row is predicted positive iff the score of `model_` exceeds it."""
+        """A row is predicted positive if and only if the score of `model_` exceeds it."""
         return self.model_.threshold
 
     @property
@@ -83,16 +141,16 @@ class FittedMixin:
         """Steps made."""
         return len(self.model_.history)
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> Array:
         compat.check_is_fitted(self, "model_")
-        X = check_rows(self, X, self.model_.parameters[0].dtype)
-        return self.model_.decision_function(X)
+        texts = self.model_.encoder.vocabulary is not None
+        return self.model_.decision_function(check_rows(self, X, texts=texts))
 
     def _positive_is_larger(self) -> bool:
         return bool(self.classes_[1] == self.model_.classes[1])
 
 
-def _weighted_value(model: Model, predicted_positive: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
+def _weighted_value(model: Model, predicted_positive: Array, signs: Array, weight: Array) -> float:
     """The measure of the cells' summed weights."""
     hit, positive = predicted_positive == (signs > 0), signs > 0
     TP, FN = weight[hit & positive].sum(), weight[~hit & positive].sum()

@@ -1,77 +1,108 @@
-"""Compiled functions by network shape, so that the estimators of a grid search compile once and not each."""
+"""Compiled functions by network, so that the estimators of a grid search compile once and not each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._checks import choose
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import optimisers
-from aesara_nondecomp.step.train_functions import TrainFunctions
-from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
+from aesara_nondecomp.ops.optimisers import Optimiser
+from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.parameters import PARAMETERS
 
-# What the "mlp" alone reads, with the estimator's defaults: anything else beside another network was given for nothing.
-MLP_OPTIONS = {"hidden": (64, 64), "activation": "relu", "dropout": 0.0}
 NetworkChoice = Union[str, Callable[[int], Network]]
+# Options of the networks among the estimator's parameters: given for nothing beside a network that does not take them.
+NETWORK_OPTIONS = ("hidden", "activation", "dropout")
 
 
 class NetworkSpec(NamedTuple):
-    """All that the compiled code of an estimator depends on."""
+    """All that the compiled code of an estimator depends on, but for the number of columns.
+
+    Attributes
+    ----------
+    network : str or callable (size -> Network)
+        The estimator's parameter.
+    options : tuple of (str, object)
+        Options of the network that differ from their defaults, by name.
+    dtype : str
+        Of weights and scores.
+    optimizer : Optimiser
+        The update rule.
+    backend : str
+        "c" or "jax".
+    """
 
     network: NetworkChoice
-    n_features: int
-    """Columns of a matrix, or words of a vocabulary."""
-    hidden: tuple[int, ...]
-    activation: str
-    dropout: float
+    options: tuple[tuple[str, Any], ...]
     dtype: str
-    optimizer: optimisers.Optimiser
+    optimizer: Optimiser
     backend: str = "c"
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether the network is one for lists of str."""
+        return isinstance(self.network, str) and networks.takes_tokens(self.network)
+
+
+def network_spec(
+    network: NetworkChoice, options: dict[str, Any], dtype: str, optimizer: Any, backend: str
+) -> NetworkSpec:
+    """The spec of an estimator's parameters.
+
+    Parameters
+    ----------
+    network : str or callable (size -> Network)
+    options : dict
+        Values of `NETWORK_OPTIONS` by name, checked.
+    dtype, optimizer, backend : object
+        Checked parameters of the estimator.
+
+    Returns
+    -------
+    NetworkSpec
+
+    Raises
+    ------
+    ValueError
+        If the network is unknown, or an option is given that it does not take.
+    """
+    if not callable(network):
+        choose("network", network, networks.BUILDERS)
+    taken = () if callable(network) else networks.BUILDERS[network].options
+    given = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
+    # A sequence of widths is the mlp's; what other networks call `hidden` is one number.
+    taken = tuple(name for name in taken if name != "hidden" or network == "mlp")
+    foreign = {name: value for name, value in given.items() if name not in taken}
+    if foreign:
+        raise ValueError(
+            f"network={network!r} does not take {', '.join(f'{name}={value!r}' for name, value in foreign.items())}. "
+            "Leave it out; for other widths give a function of the number of columns that makes the network."
+        )
+    return NetworkSpec(network, tuple(given.items()), dtype, optimizer, backend)
 
 
 # Bounded, as every entry keeps one network's weights, slots and averages in memory. A model keeps its own weights and
 # puts them in for the time of one call, so sharing cannot mix models up; `TrainFunctions.lock` keeps threads apart.
 @lru_cache(maxsize=16)
-def shared_functions(shape: NetworkSpec) -> TrainFunctions:
-    """The compiled functions of all estimators of one shape in this process.
+def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions:
+    """The compiled functions of all estimators of one network in this process.
 
-    Hold their `lock` while training with them.
+    Parameters
+    ----------
+    spec : NetworkSpec
+    size : int
+        Number of columns (of texts, of words) after encoding.
 
-    Raises
-    ------
-    ValueError
-        If the network is unknown, or a width, the activation, the dropout or the dtype is out of range; or one of
-        the first three is given for another network than the "mlp".
+    Returns
+    -------
+    TrainFunctions
+        Hold their `lock` while training with them.
     """
-    return TrainFunctions(_network(shape), shape.optimizer, shape.backend)
-
-
-def _network(shape: NetworkSpec) -> Network:
-    require(shape.dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", shape.dtype)
-    if not callable(shape.network):
-        choose("network", shape.network, dict.fromkeys(("mlp", "linear", *TEXT_NETWORKS)))
-    if shape.network != "mlp":
-        _check_unused(shape)
-    if callable(shape.network):
-        return shape.network(shape.n_features)
-    if shape.network in TEXT_NETWORKS:
-        return TEXT_NETWORKS[shape.network](shape.n_features, dtype=shape.dtype)
-    if shape.network == "linear":
-        return networks.linear(shape.n_features, dtype=shape.dtype)
-    return networks.mlp(
-        shape.n_features, shape.hidden, activation=shape.activation, dropout=shape.dropout, dtype=shape.dtype
-    )
-
-
-def _check_unused(shape: NetworkSpec) -> None:
-    values = {name: getattr(shape, name) for name in MLP_OPTIONS}
-    given = [f"{name}={value!r}" for name, value in values.items() if value != MLP_OPTIONS[name]]
-    if given:
-        raise ValueError(
-            f"network={shape.network!r} takes none of {', '.join(MLP_OPTIONS)}, which are of the 'mlp', got "
-            f"{', '.join(given)}. Leave them out; for a network of other widths or with dropout give `fit` one of "
-            "your own (for text, one that takes token ids)."
-        )
+    if callable(spec.network):
+        network = spec.network(size)
+    else:
+        network = networks.make(spec.network, size, dtype=spec.dtype, **dict(spec.options))
+    return TrainFunctions(network, spec.optimizer, spec.backend)

@@ -7,35 +7,68 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp.data import distinct
+from aesara_nondecomp.data.tabular import is_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
-from aesara_nondecomp.estimators.texts import takes_text
 
 
-def check_rows(estimator: Any, X: Any, dtype: Any, *, reset: bool = False, min_rows: int = 1) -> Any:
-    """Features as an array or CSR matrix of `dtype`; a memory map stays one, and is checked where it is read.
+def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = False, min_rows: int = 1) -> Any:
+    """Inputs as `fit` and `Model` take them, checked as scikit-learn does.
 
-    With `reset` the estimator takes note of the columns, otherwise they must be those noted before. For a text network
-    an array of str objects.
+    Parameters
+    ----------
+    estimator : MeasureClassifier
+        Takes note of number and names of the columns, if `reset`; else they must be those noted before.
+    X : matrix, shape (n, d), data frame or list of str
+        Inputs.
+    texts : bool, default False
+        Whether the network takes lists of str.
+    reset : bool, default False
+        Whether the estimator is being fitted.
+    min_rows : int, default 1
+        Rows needed.
+
+    Returns
+    -------
+    array, CSR matrix, memory map, data frame or object array of str
+        Data frames and memory maps as they are: they are checked where they are read.
+
+    Raises
+    ------
+    ValueError
+        For unusable inputs.
     """
-    if takes_text(estimator):
+    if texts:
         return np.array(check_texts(X), dtype=object)
+    if is_table(X):
+        compat.check_table(estimator, X, reset=reset)
+        return X
     is_map = isinstance(X, np.memmap)
-    with np.errstate(over="ignore"):  # a value too large for the dtype is reported as such
-        checked = compat.validate_data(
-            estimator,
-            X[:2] if is_map else X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=dtype,
-            order="C",
-            ensure_min_samples=min_rows,
-        )
+    checked = compat.validate_data(
+        estimator,
+        X[:2] if is_map else X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype="numeric",
+        order="C",
+        ensure_min_samples=min_rows,
+    )
     return X if is_map else checked
 
 
-def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
-    """The two classes, sorted: those of `y`, or `known` ones that `y` must keep to.
+def check_labels(y: np.ndarray[Any, Any], known: Any) -> np.ndarray[Any, Any]:
+    """The two classes, sorted.
+
+    Parameters
+    ----------
+    y : array, shape (n,)
+        Labels.
+    known : array-like of 2 labels, or None
+        What the labels must keep to.
+
+    Returns
+    -------
+    array, shape (2,)
 
     Raises
     ------
@@ -58,7 +91,7 @@ def check_labels(y: np.ndarray, known: Any) -> np.ndarray:
     return classes
 
 
-def _two_or_all(y: np.ndarray) -> np.ndarray:
+def _two_or_all(y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The distinct labels if there are at most two, which spares each of scikit-learn's checks to sort a long column.
 
     More than two stay as they are: alone they would look like numbers to be predicted.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.metrics import make_scorer
@@ -32,6 +34,7 @@ __all__ = [
     "check_is_fitted",
     "check_random_state",
     "check_sample_weight",
+    "check_table",
     "column_or_1d",
     "make_scorer",
     "type_of_target",
@@ -39,3 +42,32 @@ __all__ = [
 ]
 
 check_sample_weight = _check_sample_weight
+
+
+def check_table(estimator: Any, table: Any, *, reset: bool) -> None:
+    """Take note of a data frame's columns, or check that those noted are all there, in whatever order.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `n_features_in_` and, if all names are str, `feature_names_in_`.
+    table : data frame or mapping of str to sequence
+    reset : bool
+        Whether the estimator is being fitted.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing that was there in training.
+    """
+    names = list(table) if not hasattr(table, "columns") else list(table.columns)
+    if reset:
+        estimator.n_features_in_ = len(names)
+        if all(isinstance(name, str) for name in names):
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    missing = [name for name in getattr(estimator, "feature_names_in_", ()) if name not in names]
+    if missing:
+        raise ValueError(f"the table lacks the columns {missing}, which were there in training. It has: {names}.")

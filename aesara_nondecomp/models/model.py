@@ -60,6 +60,8 @@ class Model:
         The step whose weights these are, by validation.
     quantifier : Quantifier, optional
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
+    validation_matrix : ConfusionMatrix, optional
+        Of the predictions on the validation rows; None after `load_model`.
     extra : dict, optional
         Whatever else belongs to the model and JSON can hold.
     """
@@ -75,6 +77,7 @@ class Model:
     evaluations: list[Evaluation] = field(default_factory=list, repr=False)
     best_step: int | None = None
     quantifier: Quantifier | None = field(default=None, repr=False)
+    validation_matrix: ConfusionMatrix | None = field(default=None, repr=False)
     extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -23,5 +23,6 @@ from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, distribu
 
 __all__ = [
     "LOCAL", "Communicator", "DistributedFunctions", "DistributedRows", "LocalBatch", "SingleProcess", "abort_on_error",
-    "all_succeed", "allgather", "comm_world", "communicator", "distribute_rows", "distributed", "gather_vectors", "local_indices", "local_slice", "on_root",
+    "all_succeed", "allgather", "comm_world", "communicator", "distribute_rows", "distributed",
+    "gather_vectors", "local_indices", "local_slice", "on_root",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp._communicator import LOCAL, Communicator, communicator
+from aesara_nondecomp._communicator import Communicator, communicator
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops.embedding import summed_rows
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch
@@ -173,7 +173,7 @@ def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFu
     Returns
     -------
     TrainFunctions or DistributedFunctions
-        For `LOCAL` the functions themselves.
+        The functions themselves where there is one process.
     """
     comm = communicator(comm)
-    return functions if comm is LOCAL else DistributedFunctions(functions, comm)
+    return functions if comm.size == 1 else DistributedFunctions(functions, comm)

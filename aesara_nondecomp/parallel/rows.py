@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp._communicator import LOCAL, Communicator, communicator
+from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.data import (
     BatchSource,
     Standardiser,
@@ -103,9 +103,7 @@ class DistributedRows(BatchSource):
             In all processes, if an entry is not finite in any.
         """
         digest = f"{self.digest()} standardised" if standardiser else self.digest()
-        own = all_succeed(
-            self.comm, lambda: prepare_rows(self.own, dtype, standardiser) if len(self.indices) else None
-        )
+        own = all_succeed(self.comm, lambda: prepare_rows(self.own, dtype, standardiser) if len(self.indices) else None)
         rows = self.with_own(np.zeros((0, self.shape[1]), dtype) if own is None else own)
         rows._digest = digest
         return rows

@@ -29,6 +29,8 @@ class EarlyStopping:
     patience : int, optional
         Stop after so many evaluations in a row without a better one, at least 1. Earlier phases of a recipe are never
         cut short. Default: never stop early.
+    tune_threshold : bool, default False
+        Move the threshold to the best one for the measure on these rows, once training has ended.
 
     Raises
     ------
@@ -39,6 +41,7 @@ class EarlyStopping:
     validation: Any = 0.2
     every: int | None = None
     patience: int | None = None
+    tune_threshold: bool = False
 
     def __post_init__(self) -> None:
         is_share(self.validation)
@@ -46,6 +49,7 @@ class EarlyStopping:
             value = getattr(self, name)
             if value is not None:
                 positive_int(name, value)
+        require(isinstance(self.tune_threshold, bool), "tune_threshold must be True or False", self.tune_threshold)
 
 
 def is_share(validation: Any) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import is_text
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
@@ -18,16 +17,11 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
-from aesara_nondecomp.training.checkpoints import Checkpoint, CheckpointFile, fingerprint
+from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.former_parameters import translate_former_parameters
-from aesara_nondecomp.training.param_checks import (
-    check_network,
-    check_parameters,
-    check_prior,
-    check_recipe,
-    on_first_process,
-)
+from aesara_nondecomp.training.param_checks import check_network, check_prior, check_recipe, on_first_process
+from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.trainer import final_parameters, run_training
@@ -91,7 +85,7 @@ def fit(
     steps : int, default 2000
         Gradient steps, at least 1.
     batch_size : int, default 512
-        Rows per step, at least 1. More than n rows means all rows, with a warning.
+        Rows per step, at least 1; all rows where there are fewer, with a warning unless it is the default.
     optimizer : str or Optimiser, optional
         See `optimisers.get`. Default: "adam".
     learning_rate : float, optional
@@ -151,7 +145,9 @@ def fit(
         on_step=on_step, checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
     measure, stopping = measures.get(measure), given["validation"]
-    require(prior is None or not isinstance(algorithm, Recipe), "a recipe has a prior of its own: leave prior out", prior)
+    require(
+        prior is None or not isinstance(algorithm, Recipe), "a recipe has a prior of its own: leave prior out", prior
+    )
     trained = check_network(X, network, optimizer, backend)
     callbacks = on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
@@ -163,10 +159,10 @@ def fit(
         comm=comm,
     )  # fmt: skip
     prior = check_prior(given["prior"], data.prior)
-    recipe = _recipe(measure, algorithm, data, prior, texts=is_text(X))
+    recipe = _recipe(measure, algorithm, data, prior)
     functions = _functions(data.network, optimizer, backend)
     check_recipe(recipe, functions.network, data.rows.weight)
-    settings = _settings(recipe, given)
+    settings = _settings(recipe, given, len(data.rows.signs))
     monitor = _monitor(stopping, data, measure, recipe, settings.steps)
     initial = network.parameters if isinstance(network, Model) else None
     with functions.lock:
@@ -174,10 +170,12 @@ def fit(
         training.initialise(rng, initial)
         run = TrainingRun(training, recipe.phases, _placed(data.rows, functions.backend), settings, rng)
         if stored:
-            stored.begin(start, fingerprint(run, monitor, measure=str(measure), prior=prior, initial=initial), run, monitor)
+            stored.begin(
+                start, fingerprint(run, monitor, measure=str(measure), prior=prior, initial=initial), run, monitor
+            )
         run_training(run, monitor, stored, callbacks, progress)
         parameters = final_parameters(run, monitor)
-        threshold, quantifier = _calibrated(recipe, measure, training, data.held)
+        calibrated = _calibrated(recipe, stopping, measure, training, data.held)
     return Model(
         functions,
         parameters,
@@ -185,11 +183,10 @@ def fit(
         data.classes,
         prior,
         data.encoder,
-        threshold=threshold,
-        quantifier=quantifier,
         history=run.history,
         evaluations=monitor.evaluations if monitor else [],
         best_step=monitor.best.step if monitor and monitor.best else None,
+        **calibrated,
     )
 
 
@@ -215,15 +212,11 @@ def _held_out(stopping: EarlyStopping | None, algorithm: str | Recipe) -> Any:
     return TUNING_SHARE if tunes else None
 
 
-def _recipe(measure: measures.Measure, algorithm: str | Recipe, data: TrainingData, prior: float, texts: bool) -> Recipe:
+def _recipe(measure: measures.Measure, algorithm: str | Recipe, data: TrainingData, prior: float) -> Recipe:
     if isinstance(algorithm, Recipe):
         return algorithm
-    tokens = _network(data.network).takes_tokens
-    return recipe_for(measure, Problem(prior, eps=0.5 / len(data.rows.signs), text=texts or tokens), algorithm)
-
-
-def _network(trained: Network | TrainFunctions) -> Network:
-    return trained.network if isinstance(trained, TrainFunctions) else trained
+    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
+    return recipe_for(measure, problem, algorithm)
 
 
 def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:
@@ -232,7 +225,7 @@ def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str |
     return TrainFunctions(trained, _or(optimizer, "adam"), _or(backend, "c"))
 
 
-def _settings(recipe: Recipe, given: dict[str, Any]) -> Settings:
+def _settings(recipe: Recipe, given: dict[str, Any], n_rows: int) -> Settings:
     """What all phases share, with the recipe's values where none is given."""
     return Settings(
         steps=given["steps"],
@@ -241,10 +234,15 @@ def _settings(recipe: Recipe, given: dict[str, Any]) -> Settings:
         averaging=_or(given["averaging"], recipe.averaging),
         l2=given["l2"],
         temperature=recipe.temperature,
-        batch_size=given["batch_size"],
+        batch_size=_batch_size(given["batch_size"], n_rows),
         sampler=given["sampler"],
         normalize=recipe.normalize,
     )
+
+
+def _batch_size(batch_size: int, n_rows: int) -> int:
+    """The batch size; the default one is quietly cut to the number of rows."""
+    return min(batch_size, n_rows) if batch_size == PARAMETERS["batch_size"].default else batch_size
 
 
 def _monitor(
@@ -267,16 +265,19 @@ def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
 
 
 def _calibrated(
-    recipe: Recipe, measure: measures.Measure, functions: Any, held: Any
-) -> tuple[float, Quantifier | None]:
-    """The threshold, and the calibration on the held-out rows, if there are any, at the present parameters."""
+    recipe: Recipe, stopping: EarlyStopping | None, measure: measures.Measure, functions: Any, held: Any
+) -> dict[str, Any]:
+    """Fields of a Model: the threshold and, of held-out rows, calibration and confusion matrix."""
     if held is None:
-        return recipe.threshold or 0.0, None
-    scores, signs = functions.scores(held[0]), held[1]
-    threshold = recipe.threshold
-    if threshold is None:
+        return {"threshold": recipe.threshold}
+    scores, signs, threshold = functions.scores(held[0]), held[1], recipe.threshold
+    if threshold is None or stopping is not None and stopping.tune_threshold:
         threshold, _ = metrics.best_threshold(measure, scores, signs)
-    return threshold, Quantifier.fit(scores, signs, threshold)
+    return {
+        "threshold": threshold,
+        "quantifier": Quantifier.fit(scores, signs, threshold),
+        "validation_matrix": metrics.confusion_at_threshold(scores, signs, threshold),
+    }
 
 
 def _or(value: Any, default: Any) -> Any:

@@ -39,7 +39,7 @@ GONE = {
 
 
 def translate_former_parameters(function: Function) -> Function:
-    """A decorator that accepts the keywords of 0.1 with a DeprecationWarning, and names the nearest for unknown ones."""
+    """A decorator: keywords of 0.1 are accepted with a DeprecationWarning, unknown ones refused with the nearest."""
     known = inspect.signature(function).parameters
 
     @functools.wraps(function)

@@ -55,6 +55,15 @@ ALGORITHMS = (
     "spade", "nemsis", "amp",
 )  # fmt: skip
 PRESETS = ("default", "paper")
+PAPER = ("paper", "paper_duple", "paper_duple_ns", "paper_denim", "paper_denim_ns", "paper_dame", "paper_dame_ns")
+ALGORITHMS = (*ALGORITHMS, *PAPER)
+
+
+def with_preset(algorithm: str, preset: str) -> str:
+    """The name of an algorithm that 0.1 spelled as an algorithm and a preset."""
+    if preset == "default" or algorithm in _BASELINES:
+        return algorithm
+    return "paper" if algorithm == "auto" else f"paper_{algorithm}"
 
 
 class Phase(NamedTuple):
@@ -76,6 +85,10 @@ class Recipe(NamedTuple):
     """Decay of the running average of the weights; 0 keeps the last weights."""
     threshold: float | None = 0.0
     """Scores above it are positive; None for the best one on held-out rows."""
+    temperature: float = 1.0
+    """Of the sigmoid reward."""
+    normalize: str = "prior"
+    """How class sums are normalised: "prior" or "batch"."""
 
 
 class Problem(NamedTuple):
@@ -118,6 +131,8 @@ def recipe_for(measure, problem: Problem, algorithm: str = "auto", preset: str =
     choose("preset", preset, dict.fromkeys(PRESETS))
     if algorithm in _BASELINES:
         return _BASELINES[algorithm](measure, problem)
+    if algorithm in PAPER:
+        return _paper(measure, problem, algorithm.removeprefix("paper").removeprefix("_") or "auto")
     if preset == "paper":
         return _paper(measure, problem, algorithm)
     return _default(measure, problem, algorithm)

@@ -1,4 +1,4 @@
-"""From a caller's inputs and labels to the rows that are trained on: one way, for `fit`, estimators and command line."""
+"""From a caller's inputs and labels to the rows that are trained on: one way for all that train."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def prepare(
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
     y, sample_weight = gather_vectors(comm, _n_rows(inputs), y, sample_weight)
     split = _split(y, positive, sample_weight, validation, seed)
-    if comm is LOCAL:
+    if comm.size == 1:
         check_lengths(np.empty((_n_rows(inputs), 0)), y)
     encoder = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
     rows = distribute_rows(comm, _n_rows(inputs), lambda: _encoded(inputs, encoder, known))
@@ -179,10 +179,10 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
     """Inputs, checked as far as they can be without an encoder; None for a process without rows."""
     if is_input_table(X):
         return read_table(X)
-    if comm is not LOCAL and np.shape(X)[:1] == (0,):
+    if comm.size > 1 and np.shape(X)[:1] == (0,):
         return None
     if is_text(X):
-        require(comm is LOCAL, "comm needs token ids: Vocabulary.transform makes them", "texts")
+        require(comm.size == 1, "comm needs token ids: Vocabulary.transform makes them", "texts")
         return check_texts(X)
     if network is not None and network.takes_tokens:
         return check_tokens(X, network.n_words)
@@ -232,7 +232,7 @@ def _numbers(sample_weight: Any) -> np.ndarray:
 
 def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
     """The inputs that an encoder is learned from: the training rows of a table, of all processes, or of texts."""
-    if isinstance(inputs, TableColumns) and comm is not LOCAL:
+    if isinstance(inputs, TableColumns) and comm.size > 1:
         parts = comm.allgather(inputs)
         cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in inputs.cells}
         inputs = inputs._replace(cells=cells)

@@ -184,20 +184,20 @@ def test_fit_takes_a_list_of_strings_and_predicts_from_one(trained):
     assert (model.predict(texts) == y).mean() > 0.98
     assert model.predict(["a great day"])[0] and not model.predict(["an awful day"])[0]
     assert model.predict([""]).shape == (1,)
-    assert model.network_description["vocabulary_size"] == len(model.vocabulary) == 8
+    assert model.network_description["vocabulary_size"] == len(model.encoder.vocabulary) == 8
 
 
 def test_a_saved_text_model_brings_its_vocabulary(trained, tmp_path):
     texts, _, model = trained
     model.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    assert again.vocabulary == model.vocabulary and again.vocabulary is again.vocabulary
+    assert again.encoder.vocabulary == model.encoder.vocabulary
     np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
 
 
 def test_token_ids_give_the_scores_of_their_texts(trained):
     texts, _, model = trained
-    ids = model.vocabulary.transform(texts)
+    ids = model.encoder.vocabulary.transform(texts)
     np.testing.assert_array_equal(model.decision_function(ids), model.decision_function(texts))
     with pytest.raises(ValueError, match="must lie in"):
         model.decision_function(ids + 10)
@@ -218,7 +218,7 @@ def test_texts_and_their_ids_are_trained_by_the_recipe_for_text(trained):
     recipe = recipe_for("kld", Problem(0.25, 0.5 / 200, text=True))
     common = {"steps": 2, "batch_size": 200, "seed": 0}
     network = networks.lstm(len(vocabulary))
-    by_recipe = fit(texts, skewed, "kld", network="lstm", recipe=recipe, **common)
+    by_recipe = fit(texts, skewed, "kld", network="lstm", algorithm=recipe, **common)
     of_texts = fit(texts, skewed, "kld", network="lstm", **common)
     of_ids = fit(vocabulary.transform(texts), skewed, "kld", network=network, **common)
     for model in (of_texts, of_ids):

@@ -23,7 +23,7 @@ def functions():
 
 @pytest.fixture(scope="module")
 def model(functions):
-    return fit(X, Y, "kld", functions=functions, validation=0.3, steps=120, batch_size=32, seed=3)
+    return fit(X, Y, "kld", network=functions, validation=0.3, steps=120, batch_size=32, seed=3)
 
 
 # -- The table -------------------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def test_the_frame_has_a_row_per_step_with_all_that_was_recorded(model):
 
 def test_the_frame_of_phases_with_other_duals_has_gaps(functions):
     pytest.importorskip("pandas", reason="needs the extra frames")
-    model = fit(X, Y, "f1", preset="paper", functions=functions, steps=20, batch_size=32, seed=3)
+    model = fit(X, Y, "f1", algorithm="paper", network=functions, steps=20, batch_size=32, seed=3)
     frame = to_frame(model.history)
     assert frame["dual_v"].isna().tolist() == [True] * 10 + [False] * 10
 
@@ -105,7 +105,7 @@ def test_the_picture_is_written_where_asked(model, tmp_path):
 
 def test_a_run_without_validation_or_duals_is_drawn_too(functions):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
-    plain = fit(X, Y, "f1", algorithm="cross_entropy", functions=functions, steps=5, batch_size=32, seed=3)
+    plain = fit(X, Y, "f1", algorithm="cross_entropy", network=functions, steps=5, batch_size=32, seed=3)
     figure = plot_history(plain)
     assert [axis.texts[0].get_text() for axis in (figure.axes[0], figure.axes[2])] == [
         "no validation rows",
@@ -163,14 +163,14 @@ def test_a_collapse_is_dated_from_when_one_label_is_left_for_good(record, positi
 
 
 def test_no_bar_is_drawn_where_there_is_no_terminal(functions, capfd):
-    fit(X, Y, functions=functions, steps=5, batch_size=32, seed=3)
-    fit(X, Y, functions=functions, steps=5, batch_size=32, seed=3, progress=False)
+    fit(X, Y, network=functions, steps=5, batch_size=32, seed=3)
+    fit(X, Y, network=functions, steps=5, batch_size=32, seed=3, progress=False)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_bar_that_is_asked_for_counts_the_steps_and_goes_on_when_resumed(functions, capfd, tmp_path):
     pytest.importorskip("tqdm", reason="needs the extra progress")
-    options = {"functions": functions, "steps": 8, "batch_size": 32, "seed": 3, "checkpoint": tmp_path / "run.npz"}
+    options = {"network": functions, "steps": 8, "batch_size": 32, "seed": 3, "checkpoint": tmp_path / "run.npz"}
     fit(X, Y, on_step=lambda step: step.step == 3, **options)
     model = fit(X, Y, resume=True, progress=True, **options)
     out, err = capfd.readouterr()

@@ -11,7 +11,7 @@ import pytest
 
 from aesara_nondecomp import Model, Network, TrainFunctions, fit, linear, load_model, measures, mlp
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.models.onnx import export_onnx
@@ -35,8 +35,8 @@ def model_of(functions, measure="f1", classes=(0, 1), **options) -> Model:
 
 @pytest.fixture
 def model(functions):
-    return model_of(functions, scaling=Standardiser.fit(X, clip=1.5), threshold=0.25, best_step=40,
-                    feature_names=["a", "b", "ä", "d"])  # fmt: skip
+    encoder = InputEncoder(standardiser=Standardiser.fit(X, clip=1.5), names=("a", "b", "ä", "d"))
+    return model_of(functions, encoder=encoder, threshold=0.25, best_step=40)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_models_are_told_apart_by_what_they_are_and_not_by_their_arrays(model):
 
 def test_a_trained_model_comes_back(functions, path):
     y = np.where(X[:, 0] > 0.5, "yes", "no")
-    model = fit(X, y, "qmean", functions=functions, seed=0, steps=40, batch_size=20, validation=0.3)
+    model = fit(X, y, "qmean", network=functions, seed=0, steps=40, batch_size=20, validation=0.3)
     model.save(path)
     loaded = load_model(path)
     assert np.array_equal(loaded.predict(X), model.predict(X)) and set(loaded.predict(X)) == {"yes", "no"}
@@ -182,11 +182,11 @@ def by_joblib(model):
 @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), by_joblib, copy.deepcopy, copy.copy])
 def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
     y = np.where(X[:, 0] > 0.5, "yes", "no")
-    options = {"functions": functions, "validation": 0.3, "feature_names": list("abcd")}
+    options = {"network": functions, "validation": 0.3}
     model = fit(X, y, "kld", seed=0, steps=8, batch_size=20, **options)
     twin = copied(model)
     assert np.array_equal(twin.decision_function(X), model.decision_function(X))
-    for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "feature_names", "extra"):
+    for name in ("measure", "classes", "prior", "threshold", "history", "best_step", "quantifier", "extra"):
         assert getattr(twin, name) == getattr(model, name), name
     assert twin.evaluations == model.evaluations and twin.functions.optimizer == functions.optimizer
 
@@ -196,9 +196,9 @@ def test_a_deep_copy_compiles_nothing_and_shares_no_weights(functions, model, mo
     monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))
     twin = copy.deepcopy(model)
     twin.parameters[0] += 1
-    twin.feature_names[0] = "z"
+    twin.extra["note"] = "z"
     assert not np.array_equal(twin.decision_function(X), before)
-    assert np.array_equal(model.decision_function(X), before) and model.feature_names[0] == "a"
+    assert np.array_equal(model.decision_function(X), before) and model.extra == {}
 
 
 def test_unpickling_compiles_nothing(model, monkeypatch):
@@ -341,7 +341,7 @@ def served(path, features):
 def test_onnx_gives_the_scores_and_labels_of_the_model(activation, tmp_path):
     pytest.importorskip("onnx", reason="needs the extra onnx")
     functions = TrainFunctions(mlp(D, (6, 5), activation=activation, seed=1))
-    model = model_of(functions, scaling=Standardiser.fit(X, clip=1.5))
+    model = model_of(functions, encoder=InputEncoder(standardiser=Standardiser.fit(X, clip=1.5)))
     model.threshold = float(np.sort(model.decision_function(X))[29:31].mean())
     export_onnx(model, tmp_path / "model.onnx")
     _, (scores, positive) = served(tmp_path / "model.onnx", X.astype("float32"))

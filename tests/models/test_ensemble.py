@@ -13,8 +13,8 @@ Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=300) > 0.8, "yes", "no")
 
 @pytest.fixture(scope="module")
 def models():
-    first = an.fit(X, Y, "f1", hidden=(), steps=20, batch_size=64, seed=0)
-    others = [an.fit(X, Y, "f1", functions=first.functions, steps=20, batch_size=64, seed=s) for s in (1, 2)]
+    first = an.fit(X, Y, "f1", network=(), steps=20, batch_size=64, seed=0)
+    others = [an.fit(X, Y, "f1", network=first.functions, steps=20, batch_size=64, seed=s) for s in (1, 2)]
     return [first, *others]
 
 
@@ -38,10 +38,10 @@ def test_a_vote_is_the_mean_of_soft_labels_around_each_threshold(models):
 
 
 def test_models_of_a_vote_must_agree(models):
-    other = an.fit(X, Y, "min", functions=models[0].functions, steps=1, batch_size=64, seed=0)
+    other = an.fit(X, Y, "min", network=models[0].functions, steps=1, batch_size=64, seed=0)
     with pytest.raises(ValueError, match="agree on their measure"):
         SoftVote([models[0], other])
-    turned = an.fit(X, Y, "f1", functions=models[0].functions, positive="no", steps=1, batch_size=64, seed=0)
+    turned = an.fit(X, Y, "f1", network=models[0].functions, positive="no", steps=1, batch_size=64, seed=0)
     with pytest.raises(ValueError, match="agree on their classes"):
         SoftVote([models[0], turned])
     with pytest.raises(ValueError, match="at least one model"):

@@ -15,7 +15,7 @@ from test_ops import DTYPES, IN_C, by_c, by_perform
 
 from aesara_nondecomp import Model, TrainFunctions, measures, mlp
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, dense
 from aesara_nondecomp.ops.dense import CheckedDense
@@ -42,7 +42,7 @@ def own():
 
 
 def model_of(functions, scaling):
-    return Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5, scaling)
+    return Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.5, InputEncoder(standardiser=scaling))
 
 
 def two_layers(x, W, b):

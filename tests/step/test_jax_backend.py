@@ -25,6 +25,7 @@ from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.step import backends
+from aesara_nondecomp.training.checkpoints import Checkpoint
 
 jax = pytest.importorskip("jax", reason="the JAX backend needs the extra `jax`")
 jax_mode()  # switches 64 bits on, before any array is made
@@ -244,7 +245,7 @@ def data():
 
 def test_fit_gives_the_model_of_the_c_backend(data):
     models = [
-        an.fit(*data, "qmean", hidden=(4,), steps=30, batch_size=32, seed=0, validation=0.25, optimizer="sgd",
+        an.fit(*data, "qmean", network=(4,), steps=30, batch_size=32, seed=0, validation=0.25, optimizer="sgd",
                backend=backend)
         for backend in ("c", "jax")
     ]  # fmt: skip
@@ -305,10 +306,10 @@ def test_new_masks_are_not_traced_again(build, monkeypatch):
 
 
 def test_a_resumed_run_with_dropout_ends_as_the_undisturbed_one(data, tmp_path):
-    options = {"functions": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"), "steps": 20, "seed": 3}
+    options = {"network": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"), "steps": 20, "seed": 3}
     undisturbed, other = (an.fit(*data, "qmean", batch_size=32, **{**options, "seed": seed}) for seed in (3, 4))
     for stop in (7, None):
-        resumed = an.fit(*data, "qmean", batch_size=32, checkpoint=tmp_path / "run.npz", resume=True,
+        resumed = an.fit(*data, "qmean", batch_size=32, checkpoint=Checkpoint(tmp_path / "run.npz", resume=True),
                          on_step=lambda step, stop=stop: step.step == stop, **options)  # fmt: skip
     for got, expected, different in zip(resumed.parameters, undisturbed.parameters, other.parameters):
         np.testing.assert_array_equal(got, expected)

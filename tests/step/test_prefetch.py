@@ -230,7 +230,7 @@ def test_fit_reads_large_contiguous_arrays_ahead_and_gives_the_same_model(monkey
     real = Prefetcher.begin
     monkeypatch.setattr(Prefetcher, "begin", lambda self, numbers: used.append(len(numbers)) or real(self, numbers))
     functions = TrainFunctions(mlp(D, (4,), seed=0))
-    options = {"functions": functions, "steps": 30, "batch_size": 10, "seed": 1}
+    options = {"network": functions, "steps": 30, "batch_size": 10, "seed": 1}
     plain = fit(X, y, "qmean", **options)
     assert not used
     monkeypatch.setattr(prefetch, "LARGE", 0)

@@ -25,9 +25,7 @@ def functions():
 
 def fitted(functions, algorithm=None, measure="f1", steps=150, **options):
     X, y = rows()
-    return an.fit(
-        X, y, measure, algorithm=algorithm, functions=functions, steps=steps, batch_size=128, seed=3, **options
-    )
+    return an.fit(X, y, measure, algorithm=algorithm, network=functions, steps=steps, batch_size=128, seed=3, **options)
 
 
 @pytest.mark.parametrize("algorithm", BASELINES)
@@ -109,7 +107,7 @@ def test_the_linear_antecedents_are_the_drivers_at_their_plainest(algorithm, kin
 
 def test_an_antecedent_is_linear_with_no_hidden_layer(functions):
     X, y = rows()
-    model = an.fit(X, y, "qmean", algorithm="spade", functions=functions, steps=200, batch_size=128, seed=3)
+    model = an.fit(X, y, "qmean", algorithm="spade", network=functions, steps=200, batch_size=128, seed=3)
     assert len(model.parameters) == 2
     assert model.value(*rows(seed=7, n=4000)) > measures.get("qmean").trivial(0.25) + 0.2
 

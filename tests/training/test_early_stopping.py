@@ -38,7 +38,7 @@ def same(first, second) -> bool:
 
 @pytest.mark.parametrize("measure", ["f1", "min", "qmean", "kld", "ae", "cqreward"])
 def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measure, functions):
-    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, **QUICK)
+    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5), **QUICK)
     predicted = model.predict(HELD[0])
     counts = [int(np.sum((HELD[1] == y) & (predicted == z))) for y, z in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
     best = {e.step: e for e in model.evaluations}[model.best_step]
@@ -48,7 +48,7 @@ def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measur
 
 @pytest.mark.parametrize("measure", ["f1", "kld", "rae"])
 def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure, functions):
-    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, **QUICK)
+    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5), **QUICK)
     values = [e.value for e in model.evaluations]
     choose = max if measures.get(measure).greater_is_better else min
     first = values.index(choose(values))
@@ -56,7 +56,7 @@ def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure
 
 
 def test_evaluations_do_not_disturb_the_training(functions):
-    watched, alone = (fit(X, Y, functions=functions, validation=v, evaluate_every=e, **QUICK)
+    watched, alone = (fit(X, Y, network=functions, validation=EarlyStopping(v, every=e), **QUICK)
                       for v, e in ((HELD, 7), (None, None)))  # fmt: skip
     assert [s.gradient_norm for s in watched.history] == [s.gradient_norm for s in alone.history]
     assert alone.evaluations == [] and alone.best_step is None
@@ -64,7 +64,7 @@ def test_evaluations_do_not_disturb_the_training(functions):
 
 def test_an_evaluation_is_of_the_averaged_weights(functions):
     averages = {}
-    model = fit(X, Y, functions=functions, validation=HELD, evaluate_every=10, **QUICK,
+    model = fit(X, Y, network=functions, validation=EarlyStopping(HELD, every=10), **QUICK,
                 on_step=lambda step: averages.update({step.step: functions.averaged_parameters()}))  # fmt: skip
     assert same(model.parameters, averages[model.best_step])
 
@@ -75,12 +75,12 @@ def test_an_evaluation_is_of_the_averaged_weights(functions):
 )
 def test_evaluations_come_20_a_run_at_least_10_steps_apart_and_at_the_end(steps, every, expected, functions):
     options = {**QUICK, "steps": steps}
-    model = fit(X, Y, functions=functions, validation=HELD, evaluate_every=every, **options)
+    model = fit(X, Y, network=functions, validation=EarlyStopping(HELD, every=every), **options)
     assert [e.step for e in model.evaluations] == list(expected)
 
 
 def test_a_share_is_held_out_in_both_classes_and_not_trained_on(functions):
-    model = fit(X, Y, functions=functions, validation=0.25, **QUICK)
+    model = fit(X, Y, network=functions, validation=0.25, **QUICK)
     table = model.evaluations[0].table
     assert (table.TP + table.FN, table.FP + table.TN) == (15, 45)
     # The start takes the first batch; 180 rows are left, so that an epoch is five batches of 32 and one of 20.
@@ -88,13 +88,13 @@ def test_a_share_is_held_out_in_both_classes_and_not_trained_on(functions):
 
 
 def test_another_seed_holds_out_other_rows(functions):
-    first, again, other = (fit(X, Y, functions=functions, validation=0.25, **{**QUICK, "seed": s}) for s in (3, 3, 4))
+    first, again, other = (fit(X, Y, network=functions, validation=0.25, **{**QUICK, "seed": s}) for s in (3, 3, 4))
     assert first.evaluations == again.evaluations != other.evaluations
 
 
 def test_the_rows_given_are_scaled_as_the_training_rows(functions):
     shifted = 100 * X + 7, Y
-    as_is = fit(*shifted, functions=functions, validation=(100 * HELD[0] + 7, HELD[1]), **QUICK)
+    as_is = fit(*shifted, network=functions, validation=(100 * HELD[0] + 7, HELD[1]), **QUICK)
     assert as_is.value(100 * HELD[0] + 7, HELD[1]) == max(e.value for e in as_is.evaluations) > 0.5
 
 
@@ -104,7 +104,7 @@ def test_the_rows_given_are_scaled_as_the_training_rows(functions):
 @pytest.mark.parametrize("measure", ["f1", "kld"])
 def test_training_stops_after_so_many_evaluations_without_a_better_one(measure, functions):
     options = {**QUICK, "steps": 3000}
-    model = fit(X, Y, measure, functions=functions, validation=HELD, evaluate_every=5, patience=4, **options)
+    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5, patience=4), **options)
     steps = [e.step for e in model.evaluations]
     assert steps.index(model.best_step) == len(steps) - 5 and len(model.history) == steps[-1] < 3000
 
@@ -136,8 +136,8 @@ def test_patience_begins_with_the_last_phase():
 
 def test_earlier_phases_are_not_cut_short(functions):
     phases = Phase(CrossEntropy(0.25), 0.5), Phase(DUPLE("qmean", 0.25), 0.5)
-    options = {**QUICK, "steps": 400, "validation": HELD, "evaluate_every": 2, "patience": 1}
-    model = fit(X, Y, "qmean", recipe=Recipe(phases), functions=functions, **options)
+    options = {**QUICK, "steps": 400, "validation": EarlyStopping(HELD, every=2, patience=1)}
+    model = fit(X, Y, "qmean", algorithm=Recipe(phases), network=functions, **options)
     assert 200 < len(model.history) < 400
     early = [e.value for e in model.evaluations if e.step <= 200]
     assert any(b <= max(early[:k]) for k, b in enumerate(early) if k)
@@ -149,14 +149,14 @@ def test_earlier_phases_are_not_cut_short(functions):
 def test_a_true_answer_of_any_callback_stops_after_the_step_and_all_are_asked(functions):
     asked = []
     callbacks = [lambda step: step.step == 17, lambda step: asked.append(step.step)]
-    model = fit(X, Y, functions=functions, on_step=callbacks, **QUICK)
+    model = fit(X, Y, network=functions, on_step=callbacks, **QUICK)
     assert len(model.history) == 17 and asked == list(range(1, 18))
 
 
 def test_a_model_stopped_by_a_callback_has_the_average_of_that_step(functions):
     averages = []
     callbacks = [lambda step: averages.append(functions.averaged_parameters()), lambda step: step.step == 17]
-    model = fit(X, Y, functions=functions, on_step=callbacks, **QUICK)
+    model = fit(X, Y, network=functions, on_step=callbacks, **QUICK)
     assert same(model.parameters, averages[-1])
 
 
@@ -171,7 +171,7 @@ def noise(seed: int):
 @pytest.mark.parametrize(("measure", "expected"), [("f1", 2 * 0.1 / 1.1), ("min", 0.5), ("qmean", 0.5)])
 def test_on_pure_noise_a_measure_ends_at_its_trivial_value(measure, expected):
     model = fit(*noise(0), measure, network=linear(3), steps=400, batch_size=256, seed=0)
-    table = model.table(*noise(1))
+    table = model.confusion_matrix(*noise(1))
     assert measures.get(measure).from_counts(*table) == pytest.approx(expected, abs=0.02)
     if measure == "f1":
         assert table.predicted_prevalence > 0.95
@@ -195,7 +195,7 @@ def test_a_classifier_that_predicts_one_class_only_is_flagged(l2, collapses):
 def whole_batches(X, y, **options):
     """Deterministic but for the order of rows: every batch is the whole set."""
     functions = TrainFunctions(linear(D, dtype="float64"), "sgd")
-    return fit(X, y, "qmean", functions=functions, steps=40, batch_size=10**6, learning_rate=0.3, seed=0, **options)
+    return fit(X, y, "qmean", network=functions, steps=40, batch_size=10**6, learning_rate=0.3, seed=0, **options)
 
 
 @pytest.mark.filterwarnings("ignore:batch_size")
@@ -209,7 +209,7 @@ def test_a_row_of_weight_3_counts_as_three_rows():
 
 def test_rows_of_weight_0_are_as_good_as_gone(functions):
     weight = (np.arange(N_ROWS) % 3 > 0).astype(float)
-    options = {"functions": functions, "validation": 0.3, **QUICK}
+    options = {"network": functions, "validation": 0.3, **QUICK}
     masked = fit(X, Y, sample_weight=weight, **options)
     without = fit(X[weight > 0], Y[weight > 0], sample_weight=weight[weight > 0], **options)
     assert same(masked.parameters, without.parameters) and masked.evaluations == without.evaluations
@@ -217,7 +217,7 @@ def test_rows_of_weight_0_are_as_good_as_gone(functions):
 
 def test_the_scale_of_the_weights_does_not_matter(functions):
     weight = np.random.default_rng(0).random(N_ROWS)
-    first, second = (fit(X, Y, functions=functions, sample_weight=c * weight, **QUICK) for c in (1, 1024))
+    first, second = (fit(X, Y, network=functions, sample_weight=c * weight, **QUICK) for c in (1, 1024))
     assert first.decision_function(X) == pytest.approx(second.decision_function(X), abs=1e-4)
 
 
@@ -235,32 +235,22 @@ def test_the_scale_of_the_weights_does_not_matter(functions):
     ({"validation": (X, Y + 5)}, "labels must be -1 or 1"),
     ({"validation": (X[:9], Y[:9])}, "validation needs rows of both classes, got 'only 1'"),
     ({"validation": (np.where(X > 2, np.nan, X), Y)}, "finite"),
-    ({"patience": 3}, "patience needs `validation`"),
-    ({"evaluate_every": 3}, "evaluate_every needs `validation`"),
-    ({"validation": 0.2, "patience": 0}, "patience must be a whole number of at least 1, got 0"),
-    ({"validation": 0.2, "evaluate_every": 2.5}, "evaluate_every must be a whole number of at least 1"),
     ({"on_step": "print"}, "on_step must be a callable or a sequence of callables"),
     ({"sample_weight": np.ones(3)}, "one weight per row"),
     ({"sample_weight": -np.ones(N_ROWS)}, "finite and not negative"),
     ({"sample_weight": np.zeros(N_ROWS)}, "above 0 for some rows of each class, got 0 for all positive rows"),
     ({"sample_weight": Y > 0}, "got 0 for all negative rows"),
-    ({"feature_names": ["a", "b"]}, "feature_names must name each of the 4 columns, got '2 names'"),
 ])  # fmt: skip
 def test_unusable_options_are_refused(options, message, functions):
     with pytest.raises(ValueError, match=message):
-        fit(X, Y, functions=functions, **QUICK, **options)
-
-
-def test_feature_names_are_kept(functions):
-    model = fit(X, Y, functions=functions, feature_names=np.array(list("abcd")), **{**QUICK, "steps": 5})
-    assert model.feature_names == ["a", "b", "c", "d"]
+        fit(X, Y, network=functions, **QUICK, **options)
 
 
 # -- the options of early stopping -----------------------------------------------------------------------------------
 
 
 def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
-    assert vars(EarlyStopping()) == {"validation": 0.2, "every": None, "patience": None}
+    assert vars(EarlyStopping()) == {"validation": 0.2, "every": None, "patience": None, "tune_threshold": False}
     rows = EarlyStopping((X, Y), every=3, patience=2)
     assert rows.validation[0] is X and (rows.every, rows.patience) == (3, 2)
 

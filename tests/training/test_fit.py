@@ -41,16 +41,16 @@ def same(first, second) -> bool:
 
 
 def test_equal_seeds_give_equal_models_to_the_last_bit_and_other_seeds_do_not(functions):
-    first, again, other = (fit(X, Y, "qmean", functions=functions, seed=s, **QUICK) for s in (3, 3, 4))
+    first, again, other = (fit(X, Y, "qmean", network=functions, seed=s, **QUICK) for s in (3, 3, 4))
     assert same(first.parameters, again.parameters)
     assert not same(first.parameters, other.parameters)
     assert [step.gradient_norm for step in first.history] == [step.gradient_norm for step in again.history]
 
 
 def test_functions_used_before_give_the_model_of_fresh_ones(functions):
-    fresh = fit(X, Y, "f1", hidden=(6,), seed=3, **QUICK)
-    fit(X, Y, "kld", functions=functions, seed=8, **QUICK)
-    assert same(fresh.parameters, fit(X, Y, "f1", functions=functions, seed=3, **QUICK).parameters)
+    fresh = fit(X, Y, "f1", network=(6,), seed=3, **QUICK)
+    fit(X, Y, "kld", network=functions, seed=8, **QUICK)
+    assert same(fresh.parameters, fit(X, Y, "f1", network=functions, seed=3, **QUICK).parameters)
 
 
 CODINGS = {
@@ -65,8 +65,8 @@ CODINGS = {
 
 @pytest.mark.parametrize("name", CODINGS)
 def test_the_coding_of_the_labels_does_not_matter(name, functions):
-    reference = fit(X, Y, "qmean", functions=functions, seed=3, **QUICK)
-    coded = fit(X, CODINGS[name], "qmean", functions=functions, seed=3, **QUICK)
+    reference = fit(X, Y, "qmean", network=functions, seed=3, **QUICK)
+    coded = fit(X, CODINGS[name], "qmean", network=functions, seed=3, **QUICK)
     assert same(reference.parameters, coded.parameters)
     predicted = coded.predict(X)
     assert np.array_equal(predicted == coded.classes[1], reference.predict(X) == 1)
@@ -85,7 +85,7 @@ print(hashlib.sha256(b"".join(p.tobytes() for p in model.parameters)).hexdigest(
 
 
 def test_another_process_gives_the_same_bits(tmp_path, functions):
-    here = fit(X, Y, "bakld", functions=functions, seed=5, **QUICK)
+    here = fit(X, Y, "bakld", network=functions, seed=5, **QUICK)
     np.savez(tmp_path / "toy.npz", X=X, y=Y)
     command = [sys.executable, "-c", IN_ANOTHER_PROCESS, str(tmp_path / "toy.npz")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -100,7 +100,7 @@ def test_another_process_gives_the_same_bits(tmp_path, functions):
 def watched_fit(functions, **options):
     """A model, and the parameters after each of its steps."""
     path = []
-    model = fit(X, Y, functions=functions, seed=1, on_step=lambda step: path.append(functions.parameters()), **options)
+    model = fit(X, Y, network=functions, seed=1, on_step=lambda step: path.append(functions.parameters()), **options)
     return model, path
 
 
@@ -127,7 +127,7 @@ def test_the_papers_dame_takes_its_level_afresh_every_50_steps(functions):
 def test_the_level_of_a_round_is_the_measure_on_the_training_rows(functions):
     model, path = watched_fit(functions, measure="f1", preset="paper", steps=100, batch_size=32)
     with functions.using(path[49]):
-        scores = functions.scores(model.scaling.transform(X.astype("float32"))).astype(float)
+        scores = functions.scores(model.encoder.transform(X)).astype(float)
     right = 1 / (1 + np.exp(-Y * scores))
     soft = [right[Y == sign].mean() for sign in (1, -1)]
     assert model.history[50].duals["v"] == pytest.approx(measures.get("f1").value(*soft, 0.25), abs=1e-5)
@@ -172,7 +172,7 @@ def test_one_compiled_step_serves_five_measures_and_all_algorithms(monkeypatch):
     runs = [("qmean", "duple"), ("min", "duple_ns"), ("qmeasure", "denim"), ("f1", "dame"), ("cqreward", "dame_ns"),
             ("f1", "cross_entropy"), ("f1", "class_weighted")]  # fmt: skip
     for measure, algorithm in runs:
-        fit(X, Y, measure, algorithm=algorithm, functions=functions, seed=1, steps=60, batch_size=32).predict(X)
+        fit(X, Y, measure, algorithm=algorithm, network=functions, seed=1, steps=60, batch_size=32).predict(X)
     assert sorted(compiled) == ["ascend", "class_sums", "scores_of_raw"]
 
 
@@ -180,21 +180,21 @@ def test_one_compiled_step_serves_five_measures_and_all_algorithms(monkeypatch):
 
 
 def test_a_later_fit_with_the_same_functions_does_the_model_no_harm(functions):
-    model = fit(X, Y, "qmean", functions=functions, seed=3, **QUICK)
+    model = fit(X, Y, "qmean", network=functions, seed=3, **QUICK)
     before, score = model.decision_function(X), model.score(X, Y)
-    fit(X, -Y, "f1", functions=functions, seed=9, **QUICK)
+    fit(X, -Y, "f1", network=functions, seed=9, **QUICK)
     assert np.array_equal(model.decision_function(X), before) and model.score(X, Y) == score
 
 
 def test_fitting_leaves_the_callers_arrays_alone(functions):
     mine, labels = X.copy(), Y.copy()
-    fit(mine, labels, "f1", functions=functions, seed=3, **QUICK)
+    fit(mine, labels, "f1", network=functions, seed=3, **QUICK)
     assert np.array_equal(mine, X) and np.array_equal(labels, Y)
 
 
 @pytest.mark.parametrize("name", ["qmean", "min", "f1", "qmeasure", "cqreward", "jaccard"])
 def test_training_beats_the_trivial_classifiers_on_rows_not_seen(name, functions):
-    model = fit(X, Y, name, functions=functions, seed=3, steps=300, batch_size=64)
+    model = fit(X, Y, name, network=functions, seed=3, steps=300, batch_size=64)
     unseen = toy(seed=1)
     trivial = measures.get(name).trivial(0.25)
     assert model.value(*unseen) > trivial + 0.4 * (1 - trivial)
@@ -202,14 +202,14 @@ def test_training_beats_the_trivial_classifiers_on_rows_not_seen(name, functions
 
 def test_a_prior_to_train_for_moves_the_decisions_its_way(functions):
     with pytest.warns(UserWarning, match="far from"):
-        rare, common = (fit(X, Y, "accuracy", functions=functions, seed=3, prior=p, **QUICK) for p in (0.02, 0.9))
+        rare, common = (fit(X, Y, "accuracy", network=functions, seed=3, prior=p, **QUICK) for p in (0.02, 0.9))
     assert (rare.predict(X) > 0).sum() < (common.predict(X) > 0).sum()
 
 
 def test_a_batch_larger_than_the_data_is_the_whole_set(functions):
     with pytest.warns(UserWarning, match="exceeds the 240 training rows"):
-        large = fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=1000)
-    whole = fit(X, Y, "qmean", functions=functions, seed=3, steps=5, batch_size=N_ROWS)
+        large = fit(X, Y, "qmean", network=functions, seed=3, steps=5, batch_size=1000)
+    whole = fit(X, Y, "qmean", network=functions, seed=3, steps=5, batch_size=N_ROWS)
     assert same(large.parameters, whole.parameters)
     assert large.history[-1].samples == 5 * N_ROWS
 
@@ -229,7 +229,7 @@ WARNED = {
 def test_a_warning_points_at_the_callers_line(name, functions):
     options, message = WARNED[name]
     with pytest.warns(UserWarning, match=message) as found:
-        fit(X, Y, functions=functions, seed=3, **{"steps": 2, "batch_size": 32, **options})
+        fit(X, Y, network=functions, seed=3, **{"steps": 2, "batch_size": 32, **options})
     assert [warning.filename for warning in found] == [__file__]
 
 
@@ -242,6 +242,6 @@ def test_a_recipe_of_ones_own_replaces_algorithm_and_preset(functions):
 
 @pytest.mark.parametrize("measure", ["min", "f1", "bakld"])
 def test_batches_of_one_row_train(measure, functions):
-    model = fit(X, Y, measure, functions=functions, seed=0, batch_size=1, steps=1500)
+    model = fit(X, Y, measure, network=functions, seed=0, batch_size=1, steps=1500)
     assert model.value(X, Y, "qmean") > measures.QMean().trivial(0.25) + 0.2
     assert all(step.samples == step.step for step in model.history)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from aesara_nondecomp import TrainFunctions, fit, mlp
-from aesara_nondecomp.data import LazyRows, Standardiser, feature_rows
+from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
 
 N_ROWS, D = 600, 4
 RNG = np.random.default_rng(0)
@@ -33,15 +33,15 @@ def mapped(X, tmp_path, order="C"):
 @pytest.mark.parametrize("options", [{}, {"validation": 0.3}, {"sample_weight": np.arange(N_ROWS) % 3}], ids=str)
 def test_a_memory_map_gives_the_model_of_the_array(dtype, order, options, functions, tmp_path):
     features = (100 * X).astype(dtype)
-    in_memory = fit(features, Y, "qmean", functions=functions, **QUICK, **options)
-    streamed = fit(mapped(features, tmp_path, order), Y, "qmean", functions=functions, **QUICK, **options)
+    in_memory = fit(features, Y, "qmean", network=functions, **QUICK, **options)
+    streamed = fit(mapped(features, tmp_path, order), Y, "qmean", network=functions, **QUICK, **options)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(in_memory.parameters, streamed.parameters))
     scores = streamed.decision_function(mapped(features, tmp_path, order))
     assert np.array_equal(scores, in_memory.decision_function(features))
 
 
 def test_the_papers_rounds_and_head_take_a_memory_map(functions, tmp_path):
-    in_memory, streamed = (fit(features, Y, "f1", preset="paper", functions=functions, **QUICK)
+    in_memory, streamed = (fit(features, Y, "f1", algorithm="paper", network=functions, **QUICK)
                            for features in (X, mapped(X, tmp_path)))  # fmt: skip
     assert all(a.tobytes() == b.tobytes() for a, b in zip(in_memory.parameters, streamed.parameters))
 
@@ -56,7 +56,7 @@ def test_a_memory_map_is_never_copied_as_a_whole(tmp_path):
     functions = TrainFunctions(mlp(columns, (6,)))
     functions.compile()
     tracemalloc.start()
-    model = fit(features, y, "f1", functions=functions, steps=30, batch_size=256, seed=0, validation=0.2)
+    model = fit(features, y, "f1", network=functions, steps=30, batch_size=256, seed=0, validation=0.2)
     model.predict(features)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -69,33 +69,33 @@ def test_a_memory_map_is_checked_like_any_features(tmp_path):
     with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
         fit(mapped(broken, tmp_path), Y)
     with pytest.raises(ValueError, match="the 4 columns seen in training, got 3"):
-        feature_rows(mapped(X[:, :3], tmp_path), columns=4)
+        raw_rows(mapped(X[:, :3], tmp_path), columns=4)
     with pytest.raises(ValueError, match="must be numbers"):
-        feature_rows(mapped(X.astype(str), tmp_path))
+        raw_rows(mapped(X.astype(str), tmp_path))
 
 
 def test_lazy_rows_are_the_rows_converted_and_scaled():
     scaling = Standardiser.fit(X)
     chosen = np.array([5, 3, 500])
-    lazy = LazyRows(X, "float32").part(np.arange(0, N_ROWS, 2)).scaled(scaling).part(chosen[:2])
-    expected = scaling.transform(X[[10, 6]].astype("float32"))
+    lazy = LazyRows(X).part(np.arange(0, N_ROWS, 2)).prepared("float32", scaling).part(chosen[:2])
+    expected = scaling.transform(X[[10, 6]], "float32")
     assert lazy.shape == (2, D) and np.array_equal(lazy[:], expected) and np.array_equal(lazy[[1, 0]], expected[::-1])
     assert lazy[:].flags.c_contiguous and lazy[:].dtype == np.float32
 
 
 def test_sparse_rows_are_standardised_where_the_training_rows_were(functions):
-    model = fit(X, Y, "qmean", functions=functions, **QUICK)
+    model = fit(X, Y, "qmean", network=functions, **QUICK)
     assert np.array_equal(model.decision_function(scipy.sparse.csr_matrix(X)), model.decision_function(X))
     with pytest.raises(ValueError, match="standardising needs a dense array.*toarray"):
-        fit(X, Y, "qmean", functions=functions, validation=(scipy.sparse.csr_matrix(X), Y), **QUICK)
+        fit(X, Y, "qmean", network=functions, validation=(scipy.sparse.csr_matrix(X), Y), **QUICK)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_a_sparse_matrix_gives_the_model_of_the_unscaled_array(kind, functions):
     sparse = np.where(RNG.random(X.shape) < 0.6, 0.0, X)
-    dense = fit(sparse, Y, "qmean", functions=functions, standardize=False, validation=0.3, **QUICK)
+    dense = fit(sparse, Y, "qmean", network=functions, standardize=False, validation=0.3, **QUICK)
     matrix = scipy.sparse.coo_matrix(sparse).asformat(kind)
-    model = fit(matrix, Y, "qmean", functions=functions, validation=0.3, **QUICK)
+    model = fit(matrix, Y, "qmean", network=functions, validation=0.3, **QUICK)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(dense.parameters, model.parameters))
     assert np.array_equal(model.predict(scipy.sparse.csr_matrix(sparse)), dense.predict(sparse))
 

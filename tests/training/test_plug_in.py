@@ -9,6 +9,7 @@ from oracles import LinearProblem
 import aesara_nondecomp as an
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import stratified_split
+from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for
 
 PRIOR = 0.2
@@ -57,7 +58,7 @@ def functions():
 
 def fitted(functions, X, y, algorithm, **options):
     settings = {"steps": 60, "batch_size": 100, "learning_rate": 0.1, "seed": 1}
-    return an.fit(X, y, "f1", algorithm=algorithm, functions=functions, **settings, **options)
+    return an.fit(X, y, "f1", algorithm=algorithm, network=functions, **settings, **options)
 
 
 def test_plug_in_cuts_at_the_best_threshold_of_a_held_out_fifth(functions):
@@ -90,7 +91,7 @@ def test_plug_in_predicts_better_by_f1_than_cross_entropy_cut_at_0(functions):
 def test_plug_in_takes_validation_rows_for_its_threshold_and_its_best_weights(functions):
     X, y = rows()
     held = rows(seed=2)
-    model = fitted(functions, X, y, "plug_in", validation=held, evaluate_every=20)
+    model = fitted(functions, X, y, "plug_in", validation=EarlyStopping(held, every=20))
     threshold, value = metrics.best_threshold("f1", model.decision_function(held[0]), held[1])
     assert model.threshold == threshold
     assert [e.step for e in model.evaluations] == [20, 40, 60]
@@ -100,7 +101,7 @@ def test_plug_in_takes_validation_rows_for_its_threshold_and_its_best_weights(fu
 def test_a_recipe_of_ones_own_may_choose_its_threshold(functions):
     X, y = rows()
     recipe = recipe_for("f1", Problem(PRIOR, 0.001), "class_weighted")._replace(threshold=None)
-    model = an.fit(X, y, recipe=recipe, functions=functions, steps=60, batch_size=100, seed=1)
+    model = an.fit(X, y, algorithm=recipe, network=functions, steps=60, batch_size=100, seed=1)
     _, held = stratified_split(y, 0.2, np.random.default_rng(1))
     assert model.threshold == metrics.best_threshold("f1", model.decision_function(X[held]), y[held])[0] > 0
 
@@ -132,9 +133,10 @@ def test_cutting_at_the_log_odds_is_training_on_adjusted_logits():
     log_odds = math.log(np.mean(y > 0) / np.mean(y < 0))
     columns = np.column_stack([X, np.ones(200)]).astype("float64")
     w = menon_training(LinearProblem(columns, y, np.zeros(4)), log_odds, steps=50, rate=0.5)
+    functions = an.TrainFunctions(an.linear(3, dtype="float64"), "sgd")
+    start = an.Model(functions, [np.zeros((3, 1)), np.array([log_odds])], an.measures.get("f1"), (-1, 1), 0.5)
     model = an.fit(
-        X, y, "balanced_accuracy", algorithm="logit_adjusted", network=an.linear(3, dtype="float64"),
-        initial=[np.zeros((3, 1)), np.array([log_odds])], optimizer="sgd", learning_rate=0.5, averaging=0.0,
+        X, y, "balanced_accuracy", algorithm="logit_adjusted", network=start, learning_rate=0.5, averaging=0.0,
         steps=50, batch_size=200, standardize=False, seed=0,
     )  # fmt: skip
     assert model.decision_function(X) - model.threshold == pytest.approx(columns @ w, abs=1e-6)
@@ -154,5 +156,5 @@ def test_logit_adjustment_raises_the_balanced_accuracy_of_cross_entropy(function
 def test_validation_cuts_where_the_model_will(functions):
     X, y = rows()
     held = rows(seed=2)
-    model = fitted(functions, X, y, "logit_adjusted", validation=held, evaluate_every=30)
+    model = fitted(functions, X, y, "logit_adjusted", validation=EarlyStopping(held, every=30))
     assert model.value(*held) == max(e.value for e in model.evaluations)

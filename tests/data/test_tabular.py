@@ -1,0 +1,148 @@
+"""Tables to matrices: columns by name and dtype, missing values imputed, categories one-hot encoded."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aesara_nondecomp.data.tabular import TableEncoder, is_missing, is_table, read_table
+
+CELLS = {"age": ["20", "40", "", "60"], "colour": ["red", "blue", "red", "?"]}
+MATRIX = np.array([[20, 0, 0, 1], [40, 0, 1, 0], [40, 0, 0, 1], [60, 1, 0, 0]])
+
+
+def encoded(table, **options):
+    return TableEncoder.fit(table, **options).transform(table)
+
+
+def test_numbers_come_first_with_medians_for_missing_ones_and_categories_become_columns():
+    encoder = TableEncoder.fit(CELLS)
+    assert encoder.feature_names == ("age", "colour=", "colour=blue", "colour=red")
+    np.testing.assert_array_equal(encoder.transform(CELLS), MATRIX)
+
+
+def test_columns_are_matched_by_name_and_others_passed_over():
+    encoder = TableEncoder.fit(CELLS)
+    other = {"colour": CELLS["colour"], "note": ["x"] * 4, "age": CELLS["age"]}
+    np.testing.assert_array_equal(encoder.transform(other), MATRIX)
+    with pytest.raises(ValueError, match="the table has no column 'colour'. Known: age"):
+        encoder.transform({"age": CELLS["age"]})
+
+
+def test_what_training_did_not_hold_becomes_zeros_or_the_median():
+    encoder = TableEncoder.fit(CELLS)
+    np.testing.assert_array_equal(encoder.transform({"age": [None], "colour": ["green"]}), [[40, 0, 0, 0]])
+
+
+def test_an_encoder_survives_json():
+    encoder = TableEncoder.fit(CELLS)
+    assert TableEncoder.from_dict(json.loads(json.dumps(encoder.as_dict()))) == encoder
+
+
+def test_codes_named_categorical_keep_their_spelling():
+    table = {"zip": ["01234", "9999", "01234"]}
+    assert TableEncoder.fit(table).feature_names == ("zip",)
+    assert TableEncoder.fit(table, categorical=["zip"]).feature_names == ("zip=01234", "zip=9999")
+
+
+def test_whole_numbers_are_one_category_whatever_their_type():
+    encoder = TableEncoder.fit({"code": [1, 2, 3]}, categorical=["code"])
+    for cells in ([1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"], np.array([1, 2, 3], dtype="int8")):
+        np.testing.assert_array_equal(encoder.transform({"code": cells}), np.eye(3))
+
+
+FRAMES = {
+    "int": lambda pandas: pandas.Series([3, 1, 2]),
+    "float with NaN": lambda pandas: pandas.Series([3.0, 1.0, np.nan]),
+    "bool": lambda pandas: pandas.Series([True, False, True]),
+    "nullable int": lambda pandas: pandas.Series([3, None, 2], dtype="Int64"),
+    "nullable float": lambda pandas: pandas.Series([3.5, None, 2.0], dtype="Float64"),
+    "nullable bool": lambda pandas: pandas.Series([True, None, False], dtype="boolean"),
+    "arrow int": lambda pandas: pandas.Series([3, None, 2], dtype="int64[pyarrow]"),
+    "arrow float": lambda pandas: pandas.Series([3.5, None, 2.0], dtype="double[pyarrow]"),
+    "arrow bool": lambda pandas: pandas.Series([True, None, False], dtype="bool[pyarrow]"),
+    "objects": lambda pandas: pandas.Series([3, None, 2.5], dtype=object),
+}
+TEXTS = {
+    "str": lambda pandas: pandas.Series(["u", None, "v"]),
+    "object": lambda pandas: pandas.Series(["u", None, "v"], dtype=object),
+    "digits": lambda pandas: pandas.Series(["7", None, "08"], dtype=object),
+    "category": lambda pandas: pandas.Series(["u", None, "v"], dtype="category"),
+    "category of numbers": lambda pandas: pandas.Series([7, None, 8], dtype="category"),
+    "nullable str": lambda pandas: pandas.Series(["u", None, "v"], dtype="string"),
+    "arrow str": lambda pandas: pandas.Series(["u", None, "v"], dtype="string[pyarrow]"),
+}
+
+
+def made(kinds, name):
+    pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+    if "arrow" in name:
+        pytest.importorskip("pyarrow", reason="Arrow columns need pyarrow")
+    return pandas.DataFrame({"x": kinds[name](pandas)})
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_numbers_of_a_data_frame_are_one_column_whatever_their_dtype(name):
+    frame = made(FRAMES, name)
+    plain = [None if is_missing(cell) else float(cell) for cell in frame["x"].tolist()]
+    assert TableEncoder.fit(frame).feature_names == ("x",)
+    np.testing.assert_array_equal(encoded(frame), encoded({"x": plain}))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_and_categories_of_a_data_frame_are_one_hot_encoded_whatever_their_dtype(name):
+    frame = made(TEXTS, name)
+    assert len(TableEncoder.fit(frame).feature_names) == 3
+    np.testing.assert_array_equal(encoded(frame).sum(axis=1), 1)
+
+
+def test_a_polars_frame_is_encoded_like_a_pandas_frame():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    columns = {"a": [1, None, 3], "b": ["x", None, "y"], "c": [True, False, True], "d": [0.5, 1.5, None]}
+    frame = polars.DataFrame(columns).with_columns(e=polars.Series(["u", "v", "u"], dtype=polars.Categorical))
+    same = pandas.DataFrame({**columns, "e": pandas.Categorical(["u", "v", "u"])})
+    assert is_table(frame) and TableEncoder.fit(frame) == TableEncoder.fit(same)
+    np.testing.assert_array_equal(encoded(frame), encoded(same))
+
+
+def test_columns_of_float32_stay_float32_and_wider_ones_keep_their_digits():
+    assert encoded({"x": np.array([1, 2], "float32"), "c": ["u", "v"]}).dtype == np.float32
+    seconds = 1.7e9 + np.arange(4) * 1e-3
+    np.testing.assert_array_equal(encoded({"t": seconds})[:, 0], seconds)
+
+
+BAD = [
+    ({}, "needs feature columns beside the labels"),
+    ({"x": ["", "NA", "?"]}, "column 'x' holds no values. Drop it"),
+    ({"x": [f"name {k}" for k in range(201)]}, "holds 201 different texts, more than the 200"),
+    ({"x": [1, 2], "y": [1]}, "must be equally long, got {'x': 2, 'y': 1}"),
+]
+
+
+@pytest.mark.parametrize("table, message", BAD)
+def test_an_unusable_table_is_refused(table, message):
+    with pytest.raises(ValueError, match=message):
+        TableEncoder.fit(table)
+
+
+def test_a_column_that_is_neither_numbers_nor_text_is_refused_by_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01", "2021-01-01"])})
+    with pytest.raises(ValueError, match="column 'when' must hold numbers, booleans, categories or text, got datetime"):
+        TableEncoder.fit(frame)
+
+
+def test_a_column_named_twice_is_refused():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"must name each column once, got \['a'\]"):
+        read_table(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_text_in_a_numeric_column_is_refused_by_column_and_cell():
+    with pytest.raises(ValueError, match="column 'age' held numbers in training.*'old'"):
+        TableEncoder.fit(CELLS).transform({"age": ["old"], "colour": ["red"]})
+
+
+@pytest.mark.parametrize("cell", ["", " ", "?", "NA", "n/a", "NaN", "null", None, float("nan"), np.nan])
+def test_a_missing_value_is_recognised(cell):
+    assert is_missing(cell) and not is_missing("nano") and not is_missing(0)

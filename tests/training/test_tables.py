@@ -1,0 +1,140 @@
+"""`fit` on data frames, and models that own their way in: columns by name, probabilities, prevalences, files."""
+
+import numpy as np
+import pytest
+
+import aesara_nondecomp as an
+from aesara_nondecomp.models.archive import read_archive
+
+pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+
+N_ROWS = 600
+RNG = np.random.default_rng(0)
+COLOUR = RNG.choice(["red", "green", "blue"], N_ROWS)
+AGE = np.where(RNG.random(N_ROWS) < 0.1, np.nan, RNG.normal(40, 10, N_ROWS))
+SINCE = 1.7e9 + RNG.integers(0, 3600, N_ROWS)
+FRAME = pandas.DataFrame(
+    {"since": SINCE, "colour": pandas.Categorical(COLOUR), "member": RNG.random(N_ROWS) < 0.5, "age": AGE}
+)
+Y = np.where((COLOUR == "red") & (SINCE - 1.7e9 > 1200), "yes", "no")
+OPTIONS = {"steps": 300, "batch_size": 64, "seed": 0, "network": (16,)}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return an.fit(FRAME, Y, "f1", validation=0.25, **OPTIONS)
+
+
+def test_a_frame_with_categories_missing_values_and_timestamps_is_learned(model):
+    assert model.feature_names == ["since", "member", "age", "colour=blue", "colour=green", "colour=red"]
+    assert model.value(FRAME, Y) > 0.95
+
+
+def test_columns_in_another_order_give_the_same_answer_and_a_missing_one_is_named(model):
+    turned = FRAME[["age", "member", "colour", "since"]]
+    assert np.array_equal(model.decision_function(turned), model.decision_function(FRAME))
+    with pytest.raises(ValueError, match="the table has no column 'colour'"):
+        model.predict(FRAME.drop(columns="colour"))
+    with pytest.raises(ValueError, match="rows must be a table with the columns since, member, age, colour"):
+        model.predict(FRAME[["since", "age"]].to_numpy())
+
+
+def test_a_loaded_model_takes_the_same_raw_frame(model, tmp_path):
+    model.save(tmp_path / "frame.model")
+    loaded = an.load_model(tmp_path / "frame.model")
+    assert np.array_equal(loaded.predict(FRAME), model.predict(FRAME))
+    assert np.array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
+    assert loaded.predict_prevalence(FRAME, "sld") == model.predict_prevalence(FRAME, "sld")
+    header, arrays = read_archive(tmp_path / "frame.model", "model")
+    assert header["encoder"]["table"]["categorical"] == ["colour"] and all(a.dtype.kind == "f" for a in arrays.values())
+
+
+def test_probabilities_are_those_of_the_calibrated_scores_in_the_order_of_the_classes(model):
+    probabilities = model.predict_proba(FRAME)
+    assert np.allclose(probabilities.sum(axis=1), 1) and model.classes == ("no", "yes")
+    assert np.array_equal(probabilities[:, 1], model.quantifier.posteriors(model.decision_function(FRAME)))
+    assert abs(model.predict_prevalence(FRAME) - np.mean(model.predict(FRAME) == "yes")) < 1e-12
+
+
+def test_the_validation_matrix_counts_the_rows_held_out(model):
+    best = next(e for e in model.evaluations if e.step == model.best_step)
+    assert model.validation_matrix == best.table and model.validation_matrix.n == 150
+
+
+def test_without_validation_rows_a_model_is_not_calibrated_until_it_is_told_to():
+    model = an.fit(FRAME, Y, "f1", **{**OPTIONS, "steps": 5})
+    with pytest.raises(ValueError, match="not calibrated. Train it with validation rows, or call model.calibrate"):
+        model.predict_proba(FRAME)
+    assert model.calibrate(FRAME, Y) is model and model.predict_proba(FRAME).shape == (N_ROWS, 2)
+
+
+def test_a_frame_of_float32_numbers_trains_the_model_of_its_matrix_bit_for_bit():
+    X = RNG.standard_normal((N_ROWS, 4)).astype("float32")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    of_matrix, of_frame = (an.fit(rows, Y, **{**OPTIONS, "steps": 20}) for rows in (X, frame))
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(of_matrix.parameters, of_frame.parameters))
+    assert np.array_equal(of_matrix.decision_function(X), of_frame.decision_function(frame))
+
+
+def test_a_model_goes_on_with_its_encoder_and_its_weights(model):
+    changed = FRAME.assign(colour=pandas.Categorical(np.where(COLOUR == "green", "violet", COLOUR)))
+    again = an.fit(changed, Y, "f1", network=model, steps=1, learning_rate=1e-12, batch_size=64, seed=0)
+    assert again.encoder is model.encoder
+    assert again.decision_function(FRAME) == pytest.approx(model.decision_function(FRAME), abs=1e-5)
+
+
+def test_an_estimator_takes_frames_and_matches_columns_by_name():
+    pytest.importorskip("sklearn")
+    classifier = an.MeasureClassifier("f1", hidden=(16,), steps=200, batch_size=64, random_state=0).fit(FRAME, Y)
+    assert classifier.n_features_in_ == 4 and list(classifier.feature_names_in_) == list(FRAME.columns)
+    turned = FRAME[FRAME.columns[::-1]]
+    assert np.array_equal(classifier.predict(turned), classifier.predict(FRAME))
+    with pytest.raises(ValueError, match=r"lacks the columns \['age'\]"):
+        classifier.predict(FRAME.drop(columns="age"))
+
+
+FORMER = [
+    ({"optimiser": "sgd"}, {"optimizer": "sgd"}, "'optimiser' of fit is now spelled 'optimizer'"),
+    ({"standardise": False}, {"standardize": False}, "'standardise' of fit is now spelled 'standardize'"),
+    ({"hidden": (4,)}, {"network": (4,)}, "'hidden' of fit is now spelled 'network'"),
+    ({"algorithm": "duple", "preset": "paper"}, {"algorithm": "paper_duple"}, "'preset' of fit is now .*'algorithm'"),
+    (
+        {"validation": 0.25, "evaluate_every": 4, "patience": 1},
+        {"validation": an.EarlyStopping(0.25, every=4, patience=1)},
+        "'patience' of fit is now spelled 'validation'",
+    ),
+]
+
+
+@pytest.mark.parametrize("former, present, message", FORMER)
+def test_a_former_parameter_means_what_it_meant_and_warns(former, present, message):
+    X, common = RNG.standard_normal((N_ROWS, 3)), {"measure": "qmean", "steps": 12, "batch_size": 32, "seed": 1}
+    with pytest.warns(DeprecationWarning, match=message) as caught:
+        of_former = an.fit(X, Y, **common, **former)
+    assert {warning.filename for warning in caught} == {__file__}
+    of_present = an.fit(X, Y, **common, **present)
+    assert all(np.array_equal(a, b) for a, b in zip(of_former.parameters, of_present.parameters))
+    assert of_former.evaluations == of_present.evaluations
+
+
+def test_former_options_of_a_checkpoint_make_one(tmp_path):
+    X, common = RNG.standard_normal((N_ROWS, 3)), {"steps": 10, "batch_size": 32, "seed": 1}
+    with pytest.warns(DeprecationWarning, match="'checkpoint_every' of fit"):
+        first = an.fit(X, Y, checkpoint=tmp_path / "run", checkpoint_every=5, on_step=lambda s: s.step == 5, **common)
+    with pytest.warns(DeprecationWarning, match="'resume' of fit"):
+        last = an.fit(X, Y, checkpoint=tmp_path / "run", resume=True, **common)
+    assert len(first.history) == 5 and len(last.history) == 10
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        ("optimzer", "fit has no parameter 'optimzer'. Did you mean 'optimizer'"),
+        ("temperature", "fit has no parameter 'temperature' any more: it is a field of a recipe"),
+        ("initial", "train on from a model"),
+        ("feature_names", "give a data frame"),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_what_to_use(parameter, message):
+    with pytest.raises(TypeError, match=message):
+        an.fit(FRAME, Y, **{parameter: 1})
