@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Protocol
 
-import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 
@@ -26,7 +26,7 @@ class Communicator(Protocol):
     def bcast(self, value: Any, /) -> Any:
         """The value of rank 0."""
 
-    def Allreduce(self, own: np.ndarray, total: np.ndarray, /) -> None:  # noqa: N802  # mpi4py's name
+    def Allreduce(self, own: NDArray[Any], total: NDArray[Any], /) -> None:  # noqa: N802  # mpi4py's name
         """Write the sum of all processes' arrays to `total`."""
 
     def Abort(self, code: int, /) -> NoReturn:  # noqa: N802  # mpi4py's name
@@ -46,7 +46,7 @@ class SingleProcess:
         """The value."""
         return value
 
-    def Allreduce(self, own: np.ndarray, total: np.ndarray, /) -> None:  # noqa: N802  # mpi4py's name
+    def Allreduce(self, own: NDArray[Any], total: NDArray[Any], /) -> None:  # noqa: N802  # mpi4py's name
         """Copy `own` to `total`."""
         total[...] = own
 

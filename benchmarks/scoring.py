@@ -49,7 +49,7 @@ def _constant(figures: dict[str, float]) -> bool:
 
 
 def _figures(rounds: int) -> dict[str, float]:
-    from aesara_nondecomp.step.train_functions import SCORING_ROWS
+    from aesara_nondecomp.step.scoring import SCORING_ROWS
 
     X = np.random.default_rng(0).standard_normal((ROWS, COLUMNS), dtype="float32")
     plain, standardising = (_model(X[:5000], standardize) for standardize in (False, True))

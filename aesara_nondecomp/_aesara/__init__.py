@@ -1,4 +1,4 @@
-"""Everything about Aesara itself: its configuration, its one import, the compiler's flags.
+"""Everything about Aesara itself: its configuration, its only import, the compiler flags.
 
-Reading order: `setup` (before Aesara is imported), `imports` (the one place that imports it), `compiler_flags`.
+Reading order: `setup` (before Aesara is imported), `imports` (the only module that imports it), `compiler_flags`.
 """

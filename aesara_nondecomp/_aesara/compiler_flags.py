@@ -1,8 +1,8 @@
-"""Which instructions the compiler may use here, found once for a processor and not once for a process.
+"""The compiler flags for this processor, found once per processor and not once per process.
 
-Aesara asks the compiler for the flags that stand for this processor, and compiles and runs a program to see that they
-work: a third of a second whenever a process first compiles, or takes from the cache, a function. Its own answer is
-kept here beside its compiled modules, by compiler and processor, as machines may share that folder.
+Aesara asks the compiler for the flags of the processor, and compiles and runs a program to test them. That takes a
+third of a second in each process that compiles a function or loads one from the cache. The result is cached beside
+Aesara's compiled modules, by compiler and processor, as several machines may share that folder.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _ABOUT = ("model name", "cpu family", "flags", "CPU ", "Features")  # the last t
 
 
 def cache_march_flags() -> None:
-    """Tell Aesara the flags that it found for this processor before, or let it find and keep them."""
+    """Give Aesara the cached flags of this processor, or let it find them and cache them."""
     compiler = aesara.link.c.cmodule.GCC_compiler
     if compiler.march_flags is not None or not aesara.config.cxx or "-march=" in aesara.config.gcc__cxxflags:
-        return  # settled by now, there is no compiler, or the user has chosen
+        return  # they are known already, there is no compiler, or the user has chosen
     processor = _processor()
     if processor is None:
-        return  # Aesara then asks in each process
+        return  # then Aesara asks in each process
     file = Path(aesara.config.compiledir) / _FILE
     known = _read(file)
     if processor in known:
         compiler.march_flags = known[processor]
         return
     compiler.compile_args()
-    found: list[str] | None = compiler.march_flags  # None where Aesara does not know the compiler
+    found: list[str] | None = compiler.march_flags  # None for a compiler that Aesara does not know
     if found is not None:
-        with contextlib.suppress(OSError):  # a cache that cannot be written to
+        with contextlib.suppress(OSError):  # the cache may be read-only
             _write(file, {**known, processor: found})
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """What is kept; nothing, where the file is missing or damaged."""
+    """The cached flags by processor; empty if the file is missing or damaged."""
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -59,11 +59,11 @@ def _write(file: Path, known: dict[str, list[str]]) -> None:
 
 
 def _processor() -> str | None:
-    """A digest of the compiler's version and the processor's name and abilities; None where the system hides them."""
+    """A digest of the compiler's version and the processor's name and features; None if the system hides them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     about = sorted({line for line in lines if line.startswith(_ABOUT)})
-    told = "\n".join([aesara.link.c.cmodule.GCC_compiler.version_str(), *about])
-    return hashlib.sha256(told.encode()).hexdigest() if about else None
+    description = "\n".join([aesara.link.c.cmodule.GCC_compiler.version_str(), *about])
+    return hashlib.sha256(description.encode()).hexdigest() if about else None

@@ -1,6 +1,6 @@
-"""The one place that imports Aesara: configured, quiet, and once.
+"""The only module that imports Aesara: configured first, and without its import-time warnings.
 
-Everything else says ``from aesara_nondecomp._aesara.imports import aesara, at``.
+All other modules say ``from aesara_nondecomp._aesara.imports import aesara, at``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from aesara_nondecomp._aesara import setup
 
@@ -24,7 +25,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def _disable_compilation(problem: str) -> None:
-    """Run Aesara's Python implementations: slow, but right, and announced once."""
+    """Let Aesara run its Python implementations, which are slow but correct, and warn once."""
     setup.add_flags({"cxx": ""})
     warnings.warn(
         f"Aesara will run without compiled code, many times slower: {problem}.",
@@ -34,7 +35,7 @@ def _disable_compilation(problem: str) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Look for no garbage meanwhile: what an import makes stays, and to go through it time and again takes long."""
+    """Disable the garbage collector during the import: its objects stay, and going through them again takes long."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -51,7 +52,7 @@ if _problem is not None:
     _disable_compilation(_problem)
 
 with warnings.catch_warnings(), _without_collecting():
-    # Import-time deprecations inside Aesara and what it imports: nothing a user of this package can act upon.
+    # Import-time deprecations in Aesara and its dependencies, on which a user of this package cannot act.
     warnings.simplefilter("ignore")
     import aesara
     import aesara.tensor as at
@@ -64,10 +65,15 @@ with warnings.catch_warnings(), _without_collecting():
     from aesara.tensor.random.type import RandomGeneratorType
 
 
-def jax_mode():
-    """Aesara's mode that compiles through JAX, and its table of translations, Op type by Op type.
+def jax_mode() -> tuple[Any, Any]:
+    """Aesara's mode that compiles through JAX, and its registry of JAX implementations; JAX is imported here.
 
-    JAX is imported here and not before.
+    Returns
+    -------
+    mode : aesara.compile.mode.Mode
+        Compiles through JAX.
+    registry : functools.singledispatch function
+        From the type of an Op to its JAX implementation.
 
     Raises
     ------
@@ -80,8 +86,8 @@ def jax_mode():
         raise ImportError("backend='jax' needs JAX: pip install 'aesara-nondecomp[jax]'") from None
     from aesara.link.jax.dispatch import jax_funcify
 
-    # Aesara's own module switches this off where floatX is float32; class sums and dual weights are float64.
-    jax.config.update("jax_enable_x64", True)
+    # Aesara's own module disables this if floatX is float32; class sums and dual weights are float64.
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
     return aesara.compile.mode.get_mode("JAX"), jax_funcify
 
 

@@ -1,9 +1,9 @@
 """Aesara's configuration, completed before Aesara's first import.
 
-Aesara reads its settings once, while it is being imported, from the environment variable `AESARA_FLAGS`
-and from the user's `.aesararc`. Left to itself it multiplies matrices through NumPy's C API (small steps
-take about twice as long as with a linked BLAS), in float64, and on Python 3.12 it cannot even be imported,
-because the *default* of `blas__ldflags` needs `numpy.distutils`. So `configure` fills in what is left open.
+Aesara reads its settings once, during its import, from the environment variable `AESARA_FLAGS` and from the user's
+`.aesararc`. By default it multiplies matrices through NumPy's C API (small steps take about twice as long as with a
+linked BLAS), in float64, and on Python 3.12 it cannot even be imported, because the *default* of `blas__ldflags` needs
+`numpy.distutils`. So `configure` sets what the user has not set.
 
 This module uses the standard library alone and never imports NumPy or Aesara.
 """
@@ -16,22 +16,22 @@ import sys
 import warnings
 
 # scipy-openblas32 prefixes its symbols with "scipy_", so that it can live in one process with the libraries
-# inside NumPy and SciPy. The preprocessor maps what Aesara's C code calls, and siblings for Ops of our own.
+# inside NumPy and SciPy. The preprocessor maps the routines that Aesara's C code and our own Ops call.
 _BLAS_ROUTINES = tuple(
     precision + routine
     for precision in "sd"
     for routine in ("gemm", "gemv", "ger", "dot", "axpy", "scal", "copy", "nrm2", "asum", "syrk", "trsm")
 )
-# With these our own Ops keep small products on one thread (see ops/blas.py).
+# Our own Ops use these to keep small products on one thread (see ops/blas.py).
 _THREAD_CONTROLS = ("openblas_set_num_threads", "openblas_get_num_threads")
 
 
 def configure() -> None:
     """Complete `AESARA_FLAGS` with this package's settings: float32 and a fast BLAS.
 
-    The user's own settings win: a flag that stands in `AESARA_FLAGS` or in the `.aesararc` is left alone.
-    Calling it again changes nothing. Once Aesara is imported its settings are fixed, so then nothing is
-    changed, and a `UserWarning` says so if Aesara runs without a BLAS.
+    The user's own settings win: a flag set in `AESARA_FLAGS` or in the `.aesararc` is left alone. A second call
+    changes nothing. After Aesara's import its settings are fixed, so nothing is changed then, and a `UserWarning` says
+    so if Aesara runs without a BLAS.
     """
     chosen = _flags_of_the_user()
     if "aesara" in sys.modules:
@@ -42,19 +42,25 @@ def configure() -> None:
 
 
 def add_flags(flags: dict[str, str]) -> None:
-    """Append `flags` (name to value) to `AESARA_FLAGS`, where a later entry overrides an earlier one."""
+    """Append flags to `AESARA_FLAGS`, where a later entry overrides an earlier one.
+
+    Parameters
+    ----------
+    flags : dict of str to str
+        Values by name.
+    """
     entries = [os.environ.get("AESARA_FLAGS", "").strip(",")]
     entries += [f"{name}={_escape(value)}" for name, value in flags.items()]
     os.environ["AESARA_FLAGS"] = ",".join(entry for entry in entries if entry)
 
 
 def compiler_problem() -> str | None:
-    """Say why Aesara cannot compile C code here, or None if it can or if the user chose the compiler.
+    """Why Aesara cannot compile C code on this machine.
 
     Returns
     -------
     str or None
-        A sentence naming the missing part and how to get it.
+        Names the missing part and how to install it; None if Aesara can compile, or if the user chose the compiler.
     """
     import shutil
     import sysconfig
@@ -70,21 +76,21 @@ def compiler_problem() -> str | None:
 
 
 def blas_flags() -> str:
-    """Linker flags of the fastest BLAS that pip brought along; empty if there is none.
+    """Linker flags of the fastest BLAS that pip installed.
 
     Returns
     -------
     str
-        For `blas__ldflags`: scipy-openblas32's OpenBLAS, else the one inside SciPy's Linux wheels, else "",
-        which makes Aesara call BLAS through NumPy's C API.
+        For `blas__ldflags`: those of scipy-openblas32's OpenBLAS, else of the one inside SciPy's Linux wheels, else
+        "", so that Aesara calls BLAS through NumPy's C API.
     """
     flags = _scipy_openblas32_flags() or _bundled_with_scipy_flags()
-    # Aesara splits its linker flags at white space and knows no quotes inside them.
+    # Aesara splits its linker flags at white space and does not parse quotes.
     return flags if flags is not None and not _has_blank_path(flags) else ""
 
 
 def _flags_of_the_user() -> set[str]:
-    """Names, in lower case because `.aesararc` ignores case, of the flags that are set somewhere."""
+    """Names of the flags that are set somewhere, in lower case because `.aesararc` ignores case."""
     return {name.lower() for name in _names_in_environment() | _names_in_files()}
 
 
@@ -94,7 +100,7 @@ def _names_in_environment() -> set[str]:
         return set()
     import shlex
 
-    # Aesara's own reading of the variable: commas separate, a backslash or quotes protect one.
+    # As Aesara parses the variable: commas separate entries, and a backslash or quotes protect a comma.
     entries = shlex.shlex(text, posix=True)
     entries.whitespace = ","
     entries.whitespace_split = True
@@ -148,7 +154,7 @@ def _bundled_with_scipy_flags() -> str | None:
 
 
 def _folder_of(package: str) -> str | None:
-    """Where `package` is installed, found without importing it."""
+    """The folder of an installed package, found without importing it."""
     spec = importlib.machinery.PathFinder.find_spec(package)
     return os.path.dirname(spec.origin) if spec is not None and spec.origin else None
 
@@ -158,5 +164,5 @@ def _has_blank_path(flags: str) -> bool:
 
 
 def _escape(value: str) -> str:
-    """Protect what Aesara's parser, `shlex` with commas for blanks, would take for its own."""
+    """Escape what Aesara's parser, `shlex` with commas for blanks, would interpret."""
     return value.translate({ord(special): f"\\{special}" for special in "\\,'\"#"})

@@ -1,4 +1,4 @@
-"""Mini-batches of a fixed shape, from a sampler whose state can be stored and restored."""
+"""Mini-batches of a fixed shape, from samplers whose state can be stored and restored."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
 from aesara_nondecomp.data.features import check_lengths
@@ -16,7 +17,7 @@ from aesara_nondecomp.data.rows import BatchSource
 from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
-BLOCK_BYTES = 2**20  # which a core's cache holds
+BLOCK_BYTES = 2**20  # fits in a core's cache
 
 
 class Batch(NamedTuple):
@@ -24,69 +25,72 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    X : float array, shape (b, d); or int32 array, shape (b, T), of token ids
-    y : float array (of the same dtype, but for token ids), shape (b,)
-        Sign times sample weight: {-1, +1} without weights; 0 marks a padding row, whose row of
-        `X` is zero too.
+    X : array, shape (b, d)
+        Rows of features, or of int32 token ids (b, T).
+    y : array, shape (b,)
+        Sign times sample weight: {-1, +1} without weights; 0 marks a padding row, whose row of `X` is zero too. Of the
+        dtype of `X`, or a floating one for token ids.
     rows : int
         Number of rows that are not padding; they come first.
     """
 
-    X: np.ndarray
-    y: np.ndarray
+    X: NDArray[Any]
+    y: NDArray[Any]
     rows: int
 
 
 class _Block(NamedTuple):
-    """Batches that are drawn, and fetched, together; their rows `X` are None until they are needed."""
+    """Batches that are drawn and loaded together; their rows `X` are None until they are needed."""
 
     streams: Any
     """State of the sampler before them."""
     rows: list[int]
-    """Of each batch, padding aside."""
-    y: np.ndarray
+    """Of each batch, without padding."""
+    y: NDArray[Any]
     X: Any = None
 
 
 class MiniBatches:
-    """An endless iterator over shuffled mini-batches.
+    """An infinite iterator over shuffled mini-batches.
 
-    Every batch has the same shape, but for token ids, which are cut to the longest row of a batch and, with the natural
-    sampler, batched by length (see `tokens.LengthBuckets`). With the natural sampler the last batch of an epoch holds
-    what is left, padded with zeros. The other samplers draw positives and negatives from two
-    independent streams, each reshuffled when it is used up, and never pad.
+    Every batch has the same shape, except that token ids are trimmed to the longest row of a batch and, with the
+    natural sampler, batched by length (see `tokens.LengthBuckets`). With the natural sampler the last batch of an epoch
+    holds the remaining rows, padded with zeros. The other samplers draw positives and negatives from two independent
+    streams, each reshuffled when it is used up, and never pad.
 
-    A batch is a view into a buffer that holds a block of many batches: it is valid until the next
-    call of `next`. Copy what must live longer.
+    A batch is a view into a buffer that holds a block of many batches: it is valid until the next call of `next`. Copy
+    what must live longer.
 
     Parameters
     ----------
-    X : floating array, LazyRows, CSR matrix or BatchSource, shape (n, d)
-        Memory maps and `LazyRows` are read block by block; of a CSR matrix only a block is made dense. Or token ids:
-        an int32 array (n, T), padded with 0. It must not change while batches are drawn: rows may be read before.
-    signs : array, shape (n,), in {-1, +1}. Kept as it is, not copied, if of int8.
-    batch_size : int, at least 1
-        Rows per batch b. Larger than n means the whole set in every batch, with a warning.
-    seed : int, numpy.random.Generator or None
+    X : array, LazyRows, CSR matrix or BatchSource, shape (n, d)
+        Floating features, or int32 token ids (n, T) padded with 0. Memory maps and `LazyRows` are read block by block;
+        of a CSR matrix only a block is made dense. Must not be modified during training: rows are prefetched.
+    signs : array, shape (n,)
+        Labels in {-1, +1}. An int8 array is kept and not copied.
+    batch_size : int
+        Rows per batch b, at least 1. More than n means the whole set in every batch, with a warning.
+    seed : int, numpy Generator or None
         Equal seeds give equal batches.
-    sampler : {"natural", "stratified", "balanced"} or float in (0, 1)
-        Shuffled epochs; or batches with the positives' share of the training set, a half, or
-        the given share, rounded to whole rows and at least one row of each class.
+    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
+        Shuffled epochs; or batches with the fraction of positives of the training set, a half, or the given fraction in
+        (0, 1), rounded to whole rows and at least one row of each class.
     sample_weight : array, shape (n,), optional
-        Non-negative weights, some positive in each class; a row of weight 0 counts as padding.
-    dtype : floating dtype, optional. Of the batches' `y`; default that of `X`, and float32 for token ids.
-    fetch : type, optional. `RowLoader`, or a subclass of it that reads rows before they are needed.
+        Non-negative weights, some positive in each class; a row of weight 0 counts as padding. Default: equal weights.
+    dtype : dtype, optional
+        Floating dtype of the batches' `y`. Default: that of `X`, or float32 for token ids.
+    loader : type, optional
+        `RowLoader`, or a subclass of it that prefetches rows. Default: `RowLoader`.
 
     Attributes
     ----------
     batch_size : int
         Rows per batch in use.
     positive_share : float
-        Prior p for the natural sampler, the exact share k/b of positives for the others. The sum
-        of the rewards of a batch's positives over `rows * positive_share` estimates P without
-        bias, and likewise for N with `1 - positive_share`. (`rows` is below `batch_size` in the
-        last batch of a natural epoch only.) With sample weights, the positives' expected share of
-        a batch's weight.
+        Prior p for the natural sampler, the exact fraction k/b of positives for the others. The sum of the rewards of a
+        batch's positives over `rows * positive_share` estimates P without bias, and likewise N with
+        `1 - positive_share`. (`rows` is below `batch_size` in the last batch of a natural epoch only.) With sample
+        weights, the expected fraction of a batch's weight that positives have.
     steps_per_epoch : int
         Batches that hold n rows, ceil(n / b).
 
@@ -95,19 +99,21 @@ class MiniBatches:
     ValueError
         If an argument is not as described above.
 
-    Source: spec 1.3 (the prior-normalised estimator).
+    Notes
+    -----
+    Source: section 1.3 of docs/algorithms.md (the prior-normalised estimator).
     """
 
     def __init__(
         self,
         X: Any,
-        signs: np.ndarray,
+        signs: NDArray[Any],
         batch_size: int,
         seed: Any,
         sampler: str | float = "natural",
-        sample_weight: np.ndarray | None = None,
+        sample_weight: NDArray[Any] | None = None,
         dtype: Any = None,
-        fetch: type[RowLoader] = RowLoader,
+        loader: type[RowLoader] = RowLoader,
     ) -> None:
         signs, rng = np.asarray(signs), np.random.default_rng(seed)
         _check_data(X, signs)
@@ -125,35 +131,40 @@ class MiniBatches:
         if self._tokens and self._positives is None:
             lengths = X.token_lengths() if isinstance(X, BatchSource) else token_lengths(X)
             self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
-        self._distant = isinstance(X, BatchSource)
-        self._batches_per_block = 1 if self._distant else self._batches_in(BLOCK_BYTES)
-        self._fetch = fetch(X, self._batches_per_block * self.batch_size)
+        self._is_source = isinstance(X, BatchSource)
+        self._batches_per_block = 1 if self._is_source else self._batches_in(BLOCK_BYTES)
+        self._loader = loader(X, self._batches_per_block * self.batch_size)
         self._closed = False
-        self._begin_anew()
+        self._start_anew()
 
     def __iter__(self) -> MiniBatches:
         return self
 
     def __next__(self) -> Batch:
         if self._cursor == len(self._block.rows):
-            self._begin(self._next_block())
+            self._start(self._next_block())
         block, start = self._block, self._cursor * self.batch_size
         part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
-        X = block.X if self._distant else block.X[part]
-        return Batch(X[:, : used_width(X)] if self._tokens and not self._distant else X, block.y[part], rows)
+        X = block.X if self._is_source else block.X[part]
+        return Batch(X[:, : used_width(X)] if self._tokens and not self._is_source else X, block.y[part], rows)
 
     def close(self) -> None:
-        """Read the rows no more: after this no batch can be drawn. The one in hand stays valid."""
+        """Stop reading the rows: no batch can be drawn after this. The current one stays valid."""
         self._closed = True
-        self._fetch.close()
+        self._loader.close()
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to continue with the next batch, as JSON-able values."""
+        """Complete state for exact resumption with the next batch, as values that JSON can hold."""
         return {**self._signature(), "streams": self._block.streams, "batches_since": self._cursor}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue where `state` was taken; the next batches are bit-identical.
+        """Restore a state returned by `state`; the next batches are bit-identical.
+
+        Parameters
+        ----------
+        state : dict
+            Of batches of the same rows and options.
 
         Raises
         ------
@@ -169,7 +180,7 @@ class MiniBatches:
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
         self._sampler.draw(state["batches_since"])
-        self._begin_anew()
+        self._start_anew()
 
     def _signature(self) -> dict[str, Any]:
         return {"data_rows": len(self._y), "batch_size": self.batch_size, "positives_per_batch": self._positives}
@@ -179,43 +190,43 @@ class MiniBatches:
         batch_bytes = self.batch_size * self._X.shape[1] * self._X.dtype.itemsize
         return int(min(max(1, size // batch_bytes), self.steps_per_epoch))
 
-    def _begin_anew(self) -> None:
-        """With no batch in hand, and none drawn."""
-        self._coming: _Block | None = None
-        self._begin(_Block(self._sampler.state(), [], self._y[:0]))
+    def _start_anew(self) -> None:
+        """Start with no current batch and none drawn."""
+        self._prefetched: _Block | None = None
+        self._start(_Block(self._sampler.state(), [], self._y[:0]))
 
-    def _begin(self, block: _Block) -> None:
+    def _start(self, block: _Block) -> None:
         self._block, self._cursor = block, 0
 
     def _next_block(self) -> _Block:
         if self._closed:
             raise ValueError("these batches were closed, which ends them. Make new MiniBatches of the rows.")
-        # Were the next draw interrupted, its rows must not be taken for those of this block.
-        block, self._coming = self._coming or self._draw(), None
-        X = self._fetch.end()
-        self._coming = self._draw()
+        # If the next draw is interrupted, its rows must not pass for those of this block.
+        block, self._prefetched = self._prefetched or self._draw(), None
+        X = self._loader.result()
+        self._prefetched = self._draw()
         return block._replace(X=X)
 
     def _draw(self) -> _Block:
-        """A block whose rows are asked for."""
+        """A block whose rows are requested."""
         streams = self._sampler.state()
-        numbers = self._sampler.draw(self._batches_per_block).reshape(-1)
-        self._fetch.begin(numbers)
-        padding = np.flatnonzero(numbers < 0)
+        indices = self._sampler.draw(self._batches_per_block).reshape(-1)
+        self._loader.request(indices)
+        padding = np.flatnonzero(indices < 0)
         padded = np.bincount(padding // self.batch_size, minlength=self._batches_per_block)
-        y = np.take(self._y, numbers, mode="clip").astype(self._dtype, copy=False)
+        y = np.take(self._y, indices, mode="clip").astype(self._dtype, copy=False)
         y[padding] = 0
         return _Block(streams, (self.batch_size - padded).tolist(), y)
 
 
 def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
-    """Draw until a batch holds both classes (the S_0 that starts the duals, spec 1.4).
+    """Draw until a batch holds both classes: the S_0 that starts the duals (docs/algorithms.md 1.4).
 
     Parameters
     ----------
     batches : iterator of Batch
-        Passed-over batches are gone from it.
-    draws : int
+        Batches of one class are drawn from it and dropped.
+    draws : int, default 1000
         Batches to try at most.
 
     Returns
@@ -225,7 +236,7 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
     Raises
     ------
     ValueError
-        If none of them holds both classes.
+        If no batch holds both classes.
     """
     for batch in itertools.islice(batches, draws):
         if (batch.y > 0).any() and (batch.y < 0).any():
@@ -236,7 +247,9 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
     )
 
 
-def _make_sampler(signs: np.ndarray, batch_size: int, positives: int | None, seed: Any) -> EpochSampler | ClassSampler:
+def _make_sampler(
+    signs: NDArray[Any], batch_size: int, positives: int | None, seed: Any
+) -> EpochSampler | ClassSampler:
     rng = np.random.default_rng(seed)
     if positives is None:
         return EpochSampler(len(signs), batch_size, rng)
@@ -278,7 +291,7 @@ def _usable_batch_size(batch_size: int, rows: int) -> int:
     return batch_size
 
 
-def _check_data(X: Any, signs: np.ndarray) -> None:
+def _check_data(X: Any, signs: NDArray[Any]) -> None:
     if X.ndim != 2 or X.dtype.kind != "f" and X.dtype != np.int32:
         raise ValueError(
             f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
@@ -292,13 +305,15 @@ def _check_data(X: Any, signs: np.ndarray) -> None:
         )
 
 
-def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
+def check_sample_weight(sample_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
     """Check sample weights against labels in {-1, +1}.
 
     Parameters
     ----------
     sample_weight : array-like, shape (n,)
+        Finite numbers of at least 0.
     signs : array, shape (n,)
+        Labels in {-1, +1}.
 
     Returns
     -------
@@ -307,8 +322,8 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        If they are not one finite number of at least 0 per row, some of them positive in each class, or their size is
-        such that sums of them would not fit into float32.
+        If they are not one finite number of at least 0 per row, some of them positive in each class, or so large or
+        small that sums of them would not fit into float32.
     """
     weight = np.asarray(sample_weight, dtype="float64")
     if weight.shape != signs.shape:
@@ -332,15 +347,16 @@ def check_sample_weight(sample_weight: Any, signs: np.ndarray) -> np.ndarray:
     return weight
 
 
-def _weighted_signs(signs: np.ndarray, sample_weight: np.ndarray | None, dtype: Any) -> np.ndarray:
+def _weighted_signs(signs: NDArray[Any], sample_weight: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:
     if sample_weight is None:
         # Small enough for the cache, where the rows of a batch are looked up at random.
         return signs.astype(np.int8, copy=False)
-    return (signs * check_sample_weight(sample_weight, signs)).astype(dtype)
+    weighted: NDArray[Any] = signs * check_sample_weight(sample_weight, signs)
+    return weighted.astype(dtype)
 
 
-def _share_of_weight(signs: np.ndarray, weight: np.ndarray, share: float) -> float:
-    """The positives' share of the weight of batches whose rows are positive with probability `share`."""
+def _share_of_weight(signs: NDArray[Any], weight: NDArray[Any], share: float) -> float:
+    """The fraction of a batch's weight that positives have, if a row is positive with probability `share`."""
     of_positives = share * np.mean(weight[signs > 0], dtype=np.float64)
     of_negatives = (1.0 - share) * np.mean(weight[signs < 0], dtype=np.float64)
     return float(of_positives / (of_positives + of_negatives))

@@ -1,4 +1,4 @@
-"""From the numbers of rows to the rows themselves, for the blocks that mini-batches are cut from."""
+"""From row indices to the rows themselves, for the blocks that mini-batches are cut from."""
 
 from __future__ import annotations
 
@@ -6,44 +6,59 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data.rows import BatchSource, LazyRows
 
 
 class RowLoader:
-    """Rows asked for some time before they are needed, so that a subclass can read them in between; this one does not.
+    """Loads rows that are requested before they are needed, so that a subclass can prefetch them.
 
-    Subclasses are made with the same two arguments.
+    This class loads them when they are needed. Subclasses take the same two arguments.
 
     Parameters
     ----------
     X : array, LazyRows, CSR matrix or BatchSource, shape (n, d)
-    rows : int. As many are asked for each time.
+        The training set.
+    rows : int
+        Number of rows of each request.
     """
 
     def __init__(self, X: Any, rows: int) -> None:
         self._X = X
-        # Allocated once, so that the blocks cost no more memory.
+        # Allocated once, so that later blocks take no more memory.
         self._buffer: Any = None if isinstance(X, BatchSource) else np.empty((rows, X.shape[1]), X.dtype)
 
-    def begin(self, numbers: np.ndarray) -> None:
-        """Ask for the rows of these numbers (int64), of which -1 is a row of zeros; what was asked before is void."""
-        self._numbers = numbers
+    def request(self, indices: NDArray[np.int64]) -> None:
+        """Request rows; an earlier request is dropped.
 
-    def end(self) -> Any:
-        """The rows asked for, shape (rows, d); what was given before is void."""
+        Parameters
+        ----------
+        indices : int64 array, shape (rows,)
+            Row indices; -1 is a row of zeros.
+        """
+        self._indices = indices
+
+    def result(self) -> Any:
+        """The requested rows, which replace those returned before.
+
+        Returns
+        -------
+        array, shape (rows, d)
+            For a BatchSource, what its `batch` returns.
+        """
         if isinstance(self._X, BatchSource):
-            return self._X.batch(self._numbers)
-        numbers, out = self._numbers, self._buffer
+            return self._X.batch(self._indices)
+        indices, out = self._indices, self._buffer
         if scipy.sparse.issparse(self._X):
-            self._X[np.maximum(numbers, 0)].toarray(out=out)
+            self._X[np.maximum(indices, 0)].toarray(out=out)
         elif isinstance(self._X, LazyRows):
-            out[:] = self._X[np.maximum(numbers, 0)]
+            out[:] = self._X[np.maximum(indices, 0)]
         else:
             # Any other mode than "raise" lets NumPy write straight into `out`.
-            np.take(self._X, numbers, axis=0, out=out, mode="clip")
-        out[numbers < 0] = 0
+            np.take(self._X, indices, axis=0, out=out, mode="clip")
+        out[indices < 0] = 0
         return out
 
     def close(self) -> None:
-        """Give up what was asked for: from now on `X` is not read any more."""
+        """Drop the request; `X` is not read after this."""

@@ -1,23 +1,27 @@
-"""The order of rows in mini-batches: endless shuffled passes, whose state can be stored and restored."""
+"""The order of rows in mini-batches: infinite shuffled epochs, whose state can be stored and restored."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class _RowStream:
-    """Endless passes over rows, shuffled anew for each pass.
+    """Infinite shuffled epochs of rows.
 
     Parameters
     ----------
-    rows : int array of their numbers; or int, how many there are, numbered from 0
+    rows : int array or int
+        Row indices, or their number n for all from 0 to n - 1.
     seed : int
-    multiple : int. Each pass is filled up with -1 to a multiple of so many rows.
+        Of the shuffles.
+    multiple : int, default 1
+        Each epoch is padded with -1 to a multiple of this number.
     """
 
-    def __init__(self, rows: np.ndarray | int, seed: int, multiple: int = 1) -> None:
+    def __init__(self, rows: NDArray[Any] | int, seed: int, multiple: int = 1) -> None:
         self._rows = rows
         self._count = rows if isinstance(rows, int) else len(rows)
         # In 64 bits, which NumPy shuffles faster than fewer.
@@ -25,8 +29,8 @@ class _RowStream:
         self._rng = np.random.default_rng(seed)
         self._shuffle()
 
-    def take(self, count: int) -> np.ndarray:
-        """The next `count` rows, across passes."""
+    def take(self, count: int) -> NDArray[np.int64]:
+        """The next `count` row indices, across epochs."""
         taken, done = np.empty(count, dtype=np.int64), 0
         while done < count:
             if self._position == len(self._order):
@@ -38,21 +42,21 @@ class _RowStream:
         return taken
 
     def state(self) -> dict[str, Any]:
-        return {"rng": self._rng_at_pass, "position": self._position}
+        return {"rng": self._rng_at_epoch, "position": self._position}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._rng.bit_generator.state = state["rng"]
         self._shuffle()
-        # States of before passes were filled up count the rows alone: after them comes the next pass.
+        # States stored before epochs were padded count the rows alone: after the last one comes the next epoch.
         at_end = state["position"] == self._count
         self._position = len(self._order) if at_end else state["position"]
 
     def _shuffle(self) -> None:
         # The order follows from the generator's state, so only that has to be stored.
-        self._rng_at_pass = self._rng.bit_generator.state
+        self._rng_at_epoch = self._rng.bit_generator.state
         rows = self._order[: self._count]
         if isinstance(self._rows, int):
-            _number(rows)
+            _fill_with_range(rows)
         else:
             rows[:] = self._rows
         self._rng.shuffle(rows)
@@ -60,29 +64,49 @@ class _RowStream:
 
 
 class EpochSampler:
-    """Shuffled epochs; the last batch of each is padded with -1.
+    """Shuffled epochs, each padded with -1 to whole batches.
 
     Parameters
     ----------
-    rows : int >= 1. How many there are.
-    batch_size : int >= 1
-    rng : numpy Generator. Seeds the sampler's own.
+    rows : int
+        Number of rows, at least 1.
+    batch_size : int
+        Rows per batch, at least 1.
+    rng : numpy Generator
+        Seeds the sampler's own generator.
     """
 
     def __init__(self, rows: int, batch_size: int, rng: np.random.Generator) -> None:
         self._batch_size = batch_size
         self._stream = _RowStream(rows, child_seed(rng), multiple=batch_size)
 
-    def draw(self, batches: int) -> np.ndarray:
-        """Row numbers of the next batches, shape (batches, b)."""
+    def draw(self, batches: int) -> NDArray[np.int64]:
+        """Draw the row indices of the next batches.
+
+        Parameters
+        ----------
+        batches : int
+            How many to draw.
+
+        Returns
+        -------
+        int64 array, shape (batches, b)
+            -1 is padding, behind the rows of the last batch of an epoch.
+        """
         return self._stream.take(batches * self._batch_size).reshape(batches, self._batch_size)
 
     def state(self) -> list[dict[str, Any]]:
-        """Everything needed to draw the same batches again."""
+        """Complete state for exact resumption, as values that JSON can hold."""
         return [self._stream.state()]
 
     def restore(self, state: list[dict[str, Any]]) -> None:
-        """Take up what `state` gave."""
+        """Restore a state returned by `state`.
+
+        Parameters
+        ----------
+        state : list of dict
+            Of a sampler of the same rows.
+        """
         self._stream.restore(state[0])
 
 
@@ -91,41 +115,72 @@ class ClassSampler:
 
     Parameters
     ----------
-    signs : array, shape (n,), in {-1, +1}
-    batch_size : int >= 2
-    positives : int from 1 to batch_size - 1. In each batch.
-    rng : numpy Generator. Seeds the two streams' own.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    batch_size : int
+        Rows per batch, at least 2.
+    positives : int
+        Positives per batch, from 1 to `batch_size` - 1.
+    rng : numpy Generator
+        Seeds the generators of the two streams.
     """
 
-    def __init__(self, signs: np.ndarray, batch_size: int, positives: int, rng: np.random.Generator) -> None:
-        # In the smallest type that numbers them, for sets of many short rows.
+    def __init__(self, signs: NDArray[Any], batch_size: int, positives: int, rng: np.random.Generator) -> None:
+        # In the smallest type that holds the indices, for sets of many short rows.
         smallest = np.min_scalar_type(-len(signs))
         classes = (np.flatnonzero(of_class).astype(smallest) for of_class in (signs > 0, signs < 0))
         self._streams = [_RowStream(rows, child_seed(rng)) for rows in classes]
         self._counts = [positives, batch_size - positives]
 
-    def draw(self, batches: int) -> np.ndarray:
-        """Row numbers of the next batches, shape (batches, b)."""
+    def draw(self, batches: int) -> NDArray[np.int64]:
+        """Draw the row indices of the next batches.
+
+        Parameters
+        ----------
+        batches : int
+            How many to draw.
+
+        Returns
+        -------
+        int64 array, shape (batches, b)
+            In each batch the positives come first.
+        """
         return np.hstack(
             [stream.take(batches * count).reshape(batches, count) for stream, count in zip(self._streams, self._counts)]
         )
 
     def state(self) -> list[dict[str, Any]]:
-        """Everything needed to draw the same batches again."""
+        """Complete state for exact resumption, as values that JSON can hold."""
         return [stream.state() for stream in self._streams]
 
     def restore(self, state: list[dict[str, Any]]) -> None:
-        """Take up what `state` gave."""
+        """Restore a state returned by `state`.
+
+        Parameters
+        ----------
+        state : list of dict
+            Of a sampler of the same rows.
+        """
         for stream, stored in zip(self._streams, state):
             stream.restore(stored)
 
 
 def child_seed(rng: np.random.Generator) -> int:
-    """A seed for a stream of its own, so that a generator passed in by the caller can be used elsewhere."""
+    """A seed for a stream of its own, so that the caller can use the generator elsewhere.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+        One number is drawn from it.
+
+    Returns
+    -------
+    int
+    """
     return int(rng.integers(2**63))
 
 
-def _number(rows: np.ndarray) -> None:
+def _fill_with_range(rows: NDArray[np.int64]) -> None:
     """Write 0, 1, 2 ... to `rows`, without a second array of its size."""
     for start in range(0, len(rows), 2**16):
         part = rows[start : start + 2**16]

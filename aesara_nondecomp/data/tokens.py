@@ -1,26 +1,30 @@
-"""Token ids: rows of word numbers padded with 0, checked, cut to the longest of a batch, and batched by length."""
+"""Token ids: rows of word indices padded with 0, which are checked, trimmed to a batch, and batched by length."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 CHUNK = 16  # batches whose rows are sorted by length together
-WIDTH_STEP = 8  # batches are cut to a multiple of this, so that few shapes occur
+WIDTH_STEP = 8  # batches are trimmed to a multiple of this, so that few shapes occur
 
 
-def check_tokens(X: Any, size: int) -> np.ndarray:
-    """Check token ids once and bring them to int32.
+def check_tokens(X: Any, size: int) -> NDArray[np.int32]:
+    """Check token ids once and convert them to int32.
 
     Parameters
     ----------
-    X : array-like of whole numbers, shape (n, T), in [0, size). 0 is padding.
-    size : int. Number of ids that the network knows.
+    X : array-like, shape (n, T)
+        Whole numbers in [0, size). 0 is padding.
+    size : int
+        Number of ids that the network knows.
 
     Returns
     -------
-    int32 array, shape (n, T), C-contiguous
+    int32 array, shape (n, T)
+        C-contiguous.
 
     Raises
     ------
@@ -41,33 +45,58 @@ def check_tokens(X: Any, size: int) -> np.ndarray:
     return np.ascontiguousarray(ids, dtype=np.int32)
 
 
-def used_width(ids: np.ndarray) -> int:
-    """Columns up to the last that is not all padding, rounded up to a multiple of 8; at most all, at least 1."""
+def used_width(ids: NDArray[Any]) -> int:
+    """Columns up to the last that holds a token.
+
+    Parameters
+    ----------
+    ids : int array, shape (n, T)
+        Token ids.
+
+    Returns
+    -------
+    int
+        From 1 to T, rounded up to a multiple of 8 if that is at most T.
+    """
     used = np.flatnonzero(ids.any(axis=0))
     last = int(used[-1]) + 1 if len(used) else 1
     return min(-(-last // WIDTH_STEP) * WIDTH_STEP, ids.shape[1])
 
 
 class LengthBuckets:
-    """Rows of a sampler's batches exchanged within chunks of 16 batches, so that a batch holds rows of like length.
+    """Batches of rows of similar length: the rows of 16 batches are sorted by length before they are batched again.
 
     Every row is drawn as often as by the sampler itself, and the batches of a chunk come in random order, so class
     means over many batches stay unbiased.
 
     Parameters
     ----------
-    sampler : with `draw(batches)` giving row numbers (batches, b), -1 at padding, `state` and `restore`
+    sampler : object
+        Its `draw(batches)` returns row indices (batches, b), with -1 at padding; it has `state` and `restore`.
     lengths : int array, shape (n,)
-    seed : int. Of the order of batches.
+        Number of tokens of each row.
+    seed : int
+        Of the order of batches.
     """
 
-    def __init__(self, sampler: Any, lengths: np.ndarray, seed: int) -> None:
+    def __init__(self, sampler: Any, lengths: NDArray[Any], seed: int) -> None:
         self._sampler, self._lengths = sampler, lengths
         self._rng = np.random.default_rng(seed)
         self._load_chunk()
 
-    def draw(self, batches: int) -> np.ndarray:
-        """Row numbers of the next batches."""
+    def draw(self, batches: int) -> NDArray[np.int64]:
+        """Draw the row indices of the next batches.
+
+        Parameters
+        ----------
+        batches : int
+            How many to draw.
+
+        Returns
+        -------
+        int64 array, shape (batches, b)
+            -1 is padding.
+        """
         drawn = []
         for _ in range(batches):
             if self._position == len(self._chunk):
@@ -77,11 +106,17 @@ class LengthBuckets:
         return np.array(drawn) if drawn else self._chunk[:0]
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to draw the same batches again."""
+        """Complete state for exact resumption, as values that JSON can hold."""
         return {"streams": self._streams_at_chunk, "rng": self._rng_at_chunk, "position": self._position}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `state` gave."""
+        """Restore a state returned by `state`.
+
+        Parameters
+        ----------
+        state : dict
+            Of a sampler of the same rows.
+        """
         self._sampler.restore(state["streams"])
         self._rng.bit_generator.state = state["rng"]
         self._load_chunk()
@@ -89,7 +124,7 @@ class LengthBuckets:
 
     def _load_chunk(self) -> None:
         self._streams_at_chunk, self._rng_at_chunk = self._sampler.state(), self._rng.bit_generator.state
-        chunk = self._sampler.draw(CHUNK)
+        chunk: NDArray[np.int64] = self._sampler.draw(CHUNK)
         used = chunk >= 0  # filled in place, so that padding stays where it is: behind the rows of its batch
         rows = chunk[used]
         chunk[used] = rows[np.argsort(self._lengths[rows], kind="stable")]
@@ -97,6 +132,17 @@ class LengthBuckets:
         self._position = 0
 
 
-def token_lengths(ids: np.ndarray) -> np.ndarray:
-    """Number of tokens of each row."""
-    return np.count_nonzero(ids, axis=1)
+def token_lengths(ids: NDArray[Any]) -> NDArray[np.intp]:
+    """Number of tokens of each row.
+
+    Parameters
+    ----------
+    ids : int array, shape (n, T)
+        Token ids.
+
+    Returns
+    -------
+    int array, shape (n,)
+    """
+    lengths: NDArray[np.intp] = np.count_nonzero(ids, axis=1)
+    return lengths

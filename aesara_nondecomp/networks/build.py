@@ -16,12 +16,18 @@ from aesara_nondecomp.networks.recurrent import attention, lstm
 
 
 class Builder(NamedTuple):
-    """A row of the table."""
+    """A row of the table.
+
+    Attributes
+    ----------
+    build : callable
+        Takes the size (number of columns or of words), then its options, ``dtype`` and ``seed`` by keyword.
+    takes : {"numbers", "tokens"}
+        Rows of feature columns, or of token ids.
+    """
 
     build: Callable[..., Network]
-    """Takes the size (number of columns or of words), then its options, ``dtype`` and ``seed`` by keyword."""
     takes: Literal["numbers", "tokens"]
-    """Rows of feature columns, or of token ids."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -44,10 +50,12 @@ def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Networ
     Parameters
     ----------
     name : {"attention", "linear", "lstm", "mlp"}
+        Of the builder.
     size : int
         Number of feature columns, or of words of the vocabulary; at least 1.
     dtype : {"float32", "float64"}, default "float32"
-    **options
+        Of parameters and scores.
+    **options : object
         Options of the builder, such as ``hidden``, and ``seed``.
 
     Returns
@@ -73,6 +81,7 @@ def takes_tokens(name: str) -> bool:
     Parameters
     ----------
     name : {"attention", "linear", "lstm", "mlp"}
+        Of the builder.
 
     Returns
     -------

@@ -1,10 +1,12 @@
-"""Linear models and multi-layer perceptrons on the fused dense layer."""
+"""Linear models and multi-layer perceptrons of fused dense layers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import choose, positive_int, require
@@ -12,14 +14,26 @@ from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense
 
 
-def linear(n_features: int, *, dtype: str = "float32", seed=None) -> Network:
-    """A linear score X w + b, weights and bias starting at 0.
+def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Network:
+    """A linear score X w + b; weights and bias start at 0.
 
     Parameters
     ----------
-    n_features : int >= 1
-    dtype : {"float32", "float64"}
-    seed : ignored by the zero start; taken so that all builders are called alike.
+    n_features : int
+        Number of columns d, at least 1.
+    dtype : {"float32", "float64"}, default "float32"
+        Of parameters and scores.
+    seed : int, numpy Generator or None, optional
+        Without effect, as nothing is drawn; all builders take it.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    ValueError
+        If `n_features` is below 1, or for another dtype.
     """
     return mlp(n_features, (), initialisation="zero", dtype=dtype, seed=seed)
 
@@ -32,31 +46,33 @@ def mlp(
     initialisation: str = "auto",
     dropout: float = 0.0,
     dtype: str = "float32",
-    seed=None,
+    seed: Any = None,
 ) -> Network:
     """A multi-layer perceptron with one linear output unit.
 
     Parameters
     ----------
-    n_features : int >= 1
-    hidden : sequence of int >= 1
-        Widths of the hidden layers, lowest first; () is a linear model.
-    activation : str
-        "relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus" or "identity", for every hidden layer.
-    initialisation : {"auto", "he", "glorot", "zero"}
+    n_features : int
+        Number of columns d, at least 1.
+    hidden : sequence of int, default (64, 64)
+        Widths of the hidden layers, at least 1, lowest first; () is a linear model.
+    activation : str, default "relu"
+        Of every hidden layer: "relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus" or "identity".
+    initialisation : {"auto", "he", "glorot", "zero"}, default "auto"
         He 2015 (normal, variance 2 / fan-in), Glorot 2010 (uniform, variance 2 / (fan-in + fan-out)), or zeros.
         "auto" is He for the rectifiers and Glorot for the rest; the output layer is always Glorot unless "zero".
-    dropout : float in [0, 1)
-        Probability of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged. Not
-        where the head is trained alone, see `Network.head_network`.
-    dtype : {"float32", "float64"}
-    seed : int, numpy Generator or None
+    dropout : float, default 0
+        Probability in [0, 1) of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged.
+        Without effect while the head is trained alone, see `Network.head_network`.
+    dtype : {"float32", "float64"}, default "float32"
+        Of parameters and scores.
+    seed : int, numpy Generator or None, optional
         Of the initial weights and of the dropout masks.
 
     Returns
     -------
     Network
-        With the last hidden layer as `features` and the output unit as `head` (where there is a hidden layer).
+        If there is a hidden layer, the last one is its `features`, and the output unit its `head`.
 
     Raises
     ------
@@ -71,7 +87,7 @@ def mlp(
     require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
     rng = np.random.default_rng(seed)
 
-    def draw(generator: np.random.Generator) -> list[np.ndarray]:
+    def draw(generator: np.random.Generator) -> list[NDArray[Any]]:
         return _initial_values(sizes, _scheme(initialisation, activation), dtype, generator)
 
     names = [f"{kind}{layer}" for layer in range(len(sizes) - 1) for kind in ("W", "b")]
@@ -101,7 +117,9 @@ def mlp(
     )
 
 
-def _forward(X, parameters, activation, dropout=0.0, streams=None):
+def _forward(
+    X: Any, parameters: Sequence[Any], activation: str, dropout: float = 0.0, streams: Any = None
+) -> tuple[Any, Any]:
     """Scores (b, 1) and the last hidden layer (None without one)."""
     layer, features = X, None
     *hidden, output = zip(parameters[::2], parameters[1::2])
@@ -112,7 +130,7 @@ def _forward(X, parameters, activation, dropout=0.0, streams=None):
     return dense(layer, *output), features
 
 
-def _dropped(layer, dropout, streams):
+def _dropped(layer: Any, dropout: float, streams: Any) -> Any:
     kept = streams.bernoulli(1 - dropout, size=layer.shape).astype(layer.dtype)
     return layer * kept * np.asarray(1 / (1 - dropout), dtype=layer.dtype)
 
@@ -123,8 +141,8 @@ def _scheme(initialisation: str, activation: str) -> str:
     return "he" if activation in ("relu", "leaky_relu", "elu") else "glorot"
 
 
-def _initial_values(sizes, scheme, dtype, rng) -> list[np.ndarray]:
-    values = []
+def _initial_values(sizes: Sequence[int], scheme: str, dtype: str, rng: np.random.Generator) -> list[NDArray[Any]]:
+    values: list[NDArray[Any]] = []
     for layer, (fan_in, fan_out) in enumerate(zip(sizes, sizes[1:])):
         is_output = layer == len(sizes) - 2
         of_layer = "glorot" if is_output and scheme == "he" else scheme
@@ -132,7 +150,7 @@ def _initial_values(sizes, scheme, dtype, rng) -> list[np.ndarray]:
     return values
 
 
-def _weights(fan_in, fan_out, scheme, rng) -> np.ndarray:
+def _weights(fan_in: int, fan_out: int, scheme: str, rng: np.random.Generator) -> NDArray[np.float64]:
     if scheme == "zero":
         return np.zeros((fan_in, fan_out))
     if scheme == "he":

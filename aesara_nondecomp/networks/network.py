@@ -1,4 +1,4 @@
-"""What a network is to the rest of the package."""
+"""What the rest of the package needs of a network."""
 
 from __future__ import annotations
 
@@ -6,63 +6,81 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.ops import Lookup
 
 
 class Network:
-    """Symbolic scores of an input, with the shared parameters behind them.
+    """Symbolic scores of an input, and the shared parameters that they depend on.
 
-    Any Aesara graph will do; `linear` and `mlp` build the common ones.
+    Any Aesara graph will do; `make` builds the common ones.
 
     Parameters
     ----------
     inputs : symbolic variable
         One mini-batch of rows, shape (b, ...): the root of the graph.
     scores : symbolic vector or column, shape (b,) or (b, 1)
-        Raw output of the last linear unit; the rewards squash it themselves.
+        Raw output of the last linear unit; the rewards apply the sigmoid.
     parameters : sequence of shared variables
-        Everything that trains, all of the dtype of the scores.
-    training_scores : symbolic, shape of `scores`, optional
-        The scores while training, where dropout and the like differ. Default: `scores`.
+        All that are trained, of the dtype of the scores.
+    training_scores : symbolic vector or column, optional
+        The scores while training, if they differ, as with dropout. Default: `scores`.
     features : symbolic matrix, shape (b, k), optional
-        The output of the lower part, for DAME's second phase on the head alone (spec 3.5).
+        Output of the lower part, for DAME's second phase on the head alone (docs/algorithms.md 3.5). Default: the
+        network has no lower part.
     head : sequence of shared variables, optional
         The parameters above `features`.
     decayed : sequence of shared variables, optional
         The parameters that an L2 penalty applies to. Default: those of two or more dimensions (no biases).
     streams : aesara.tensor.random.utils.RandomStream, optional
-        The random numbers of `training_scores`: seeded anew by `initialise`, and part of the training state.
-    draw : callable (numpy Generator -> list of arrays), optional
-        Fresh initial values of `parameters`. Without it, the values at construction are the initial ones.
-    description : dict of plain values, optional
-        What built the network, enough to build it again; kept with saved models.
+        The random numbers of `training_scores`: seeded by `initialise`, and part of the training state.
+    draw : callable, optional
+        Takes a numpy Generator and returns fresh initial values of `parameters`. Default: the initial values are those
+        at construction.
+    description : dict, optional
+        Plain values from which `build` builds the network again; kept with saved models.
     lookups : sequence of ops.Lookup, optional
-        Embedding tables among the parameters, from `ops.lookup`, one each: of these only the rows that a batch looks
-        up are moved (`ops.row_update` says how that differs). A table not listed is moved as a whole.
-    extras : dict of name to symbolic variable, optional
-        Whatever else can be read off the graph, one row per input row: see `TrainFunctions.extra`.
+        One from `ops.lookup` for each embedding table among the parameters, of which then only the rows that a batch
+        looks up are updated (`ops.row_update` says how that differs). A table not listed is updated as a whole.
+    extras : dict of str to symbolic variable, optional
+        Further outputs, with one row per input row: see `TrainFunctions.extra`.
+
+    Attributes
+    ----------
+    dtype : str
+        Float type of scores and parameters.
+    takes_tokens : bool
+        Whether the input is token ids.
+    n_words : int
+        Number of token ids that all embedding tables hold.
+    n_columns : int or None
+        Number of feature columns.
+    generators : list of shared random generators
+        Those behind `training_scores`.
 
     Raises
     ------
-    ValueError, TypeError
-        If a parameter is no shared variable or listed twice, the scores are no vector or column, do not depend on
-        the input or on a parameter, or `features` and `head` are not given together.
+    ValueError
+        If a parameter is listed twice, the scores are no vector or column, do not depend on the input or on a
+        parameter, or `features` and `head` are not given together.
+    TypeError
+        If a parameter is no shared variable of the scores' dtype, or the scores are not floats.
     """
 
     def __init__(
         self,
-        inputs,
-        scores,
+        inputs: Any,
+        scores: Any,
         parameters: Sequence[Any],
         *,
-        training_scores=None,
-        features=None,
+        training_scores: Any = None,
+        features: Any = None,
         head: Sequence[Any] | None = None,
         decayed: Sequence[Any] | None = None,
-        streams=None,
-        draw: Callable[[np.random.Generator], list[np.ndarray]] | None = None,
+        streams: Any = None,
+        draw: Callable[[np.random.Generator], list[NDArray[Any]]] | None = None,
         description: dict[str, Any] | None = None,
         lookups: Sequence[Lookup] = (),
         extras: dict[str, Any] | None = None,
@@ -82,7 +100,7 @@ class Network:
     @property
     def dtype(self) -> str:
         """Float type of scores and parameters."""
-        return self.scores.dtype
+        return str(self.scores.dtype)
 
     @property
     def takes_tokens(self) -> bool:
@@ -91,13 +109,13 @@ class Network:
 
     @property
     def n_words(self) -> int:
-        """Number of token ids that all embedding tables hold, where the input is token ids."""
+        """Number of token ids that all embedding tables hold, if the input is token ids."""
         sizes = [lookup.table.get_value(borrow=True).shape[0] for lookup in self.lookups]
         return min(sizes, default=2**31 - 1)
 
     @property
     def n_columns(self) -> int | None:
-        """Number of feature columns, where the input's static shape tells."""
+        """Number of feature columns; None if the input's static shape does not tell."""
         shape = self.inputs.type.shape
         return shape[1] if len(shape) == 2 else None
 
@@ -106,14 +124,15 @@ class Network:
         """The shared random generators behind `training_scores`."""
         return [generator for generator, _ in self.streams.state_updates] if self.streams else []
 
-    def initialise(self, seed=None) -> None:
-        """Draw fresh values for the parameters, or, for a network without `draw`, put back the first ones.
+    def initialise(self, seed: Any = None) -> None:
+        """Draw fresh values of the parameters; a network without `draw` returns to its first ones.
 
         The random streams are seeded too, so that equal seeds give equal dropout masks.
 
         Parameters
         ----------
-        seed : int, numpy Generator or None
+        seed : int, numpy Generator or None, optional
+            Of the parameters and the streams.
         """
         rng = np.random.default_rng(seed)
         self._put(self._draw(rng) if self._draw else self._initial)
@@ -121,11 +140,15 @@ class Network:
             self.streams.seed(int(rng.integers(2**31)))
 
     def head_network(self) -> Network:
-        """The upper part on its own: features in, the same scores out, sharing the head's parameters.
+        """The upper part alone, from features to the same scores, which shares the head's parameters.
 
         It has no dropout, neither of the features nor below them (in PyTorch: the network in `eval` mode, with
-        gradients for the head alone). The lower part is frozen, so its units cannot adapt to each other any more, and
-        the features are computed once; a head is held back by an L2 penalty.
+        gradients for the head alone). The lower part is frozen, so its units cannot co-adapt, and the features are
+        computed once; an L2 penalty regularises the head.
+
+        Returns
+        -------
+        Network
 
         Raises
         ------
@@ -138,9 +161,9 @@ class Network:
         scores = aesara.graph.clone_replace(self.scores, {self.features: features})
         return Network(features, scores, self.head, decayed=[p for p in self.decayed if p in self.head])
 
-    def _put(self, values) -> None:
+    def _put(self, values: Sequence[NDArray[Any]]) -> None:
         for parameter, value in zip(self.parameters, values):
-            # In C order, whatever the order given: updates run in place over contiguous memory.
+            # In C order, as updates run in place over contiguous memory.
             parameter.set_value(np.array(value, dtype=parameter.dtype, order="C"), borrow=True)
 
     def _check(self) -> None:

@@ -1,11 +1,12 @@
-"""Networks over token ids: the last state of an LSTM, and attention over its states."""
+"""Networks of token ids: the last state of an LSTM, and attention over its states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import positive_int, require
@@ -13,6 +14,8 @@ from aesara_nondecomp.networks.feedforward import _dropped, _weights
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import attention_pool, dense, lookup
 from aesara_nondecomp.ops import lstm as lstm_layer
+
+Graph = tuple[Any, Any, tuple[Any, Any], dict[str, Any]]  # lookup, features, parameters of the head, extras
 
 
 def lstm(
@@ -22,39 +25,46 @@ def lstm(
     *,
     dropout: float = 0.0,
     dtype: str = "float32",
-    seed=None,
+    seed: Any = None,
 ) -> Network:
     """A linear score of the last state of an LSTM over embedded tokens.
 
     Parameters
     ----------
-    vocabulary_size : int >= 1
-        Number of token ids; 0 is padding, and stands after (or before, or between) the tokens of a row.
-    embedding, hidden : int >= 1. Widths of a token's embedding, learned with the rest, and of the state.
-    dropout : float in [0, 1). Of the last state while training.
-    dtype : {"float32", "float64"}
-    seed : int, numpy Generator or None
+    vocabulary_size : int
+        Number of token ids, at least 1; 0 is padding, after, before or between the tokens of a row.
+    embedding : int, default 64
+        Width of a token's embedding, at least 1.
+    hidden : int, default 64
+        Width of the state, at least 1.
+    dropout : float, default 0
+        Of the last state while training, in [0, 1).
+    dtype : {"float32", "float64"}, default "float32"
+        Of parameters and scores.
+    seed : int, numpy Generator or None, optional
         Of the initial weights (embeddings normal with variance 1 / width; input weights Glorot 2010 and recurrent
         ones orthogonal, per gate; bias of the forget gate 1) and of the dropout masks.
 
     Returns
     -------
     Network
-        Of int32 token ids (b, T), for any T. `features` are the last states: 0 for a row of padding.
+        Takes int32 token ids (b, T), for any T. `features` are the last states: 0 for a row of padding.
 
     Raises
     ------
     ValueError
         For a size below 1, dropout outside [0, 1) or another dtype.
 
+    Notes
+    -----
     Source: section 5.5 of the paper (64-dimensional embeddings and states).
     """
     n_words, d, h = _sizes(vocabulary_size, embedding=embedding, hidden=hidden)
 
-    def draw(rng: np.random.Generator) -> list[np.ndarray]:
+    def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
         return [*_encoder_values(n_words, d, h, rng), *_layer(h, 1, rng)]
 
-    def build(ids, parameters):
+    def build(ids: Any, parameters: Sequence[Any]) -> Graph:
         table, W, U, bias, W_out, b_out = parameters
         words = lookup(table, ids)
         last, _ = lstm_layer(words.rows, ids, W, U, bias)
@@ -74,41 +84,56 @@ def attention(
     *,
     dropout: float = 0.0,
     dtype: str = "float32",
-    seed=None,
+    seed: Any = None,
 ) -> Network:
-    """A linear score of the decoder state that attends to the states h_t of an LSTM encoder.
+    """A linear score of a decoder state that attends to the states h_t of an LSTM encoder.
 
     The alignment is a feed-forward layer with a masked softmax, a = softmax_t(v . tanh(h_t W_a + b_a)), and the
-    decoder state is s = tanh(c W_d + b_d) of the context c = sum_t a_t h_t. A label is the decoder's only output, so
-    this is the first step of Bahdanau, Cho and Bengio's 2015 decoder from the state 0, whose terms vanish.
+    decoder state is s = tanh(c W_d + b_d) of the context c = sum_t a_t h_t. The label is the decoder's only output, so
+    this is the first step of the decoder of Bahdanau, Cho and Bengio (2015) from the state 0, whose terms vanish.
 
     Parameters
     ----------
-    vocabulary_size, embedding, hidden, dtype, seed : as for `lstm`. Both dense layers start as Glorot 2010.
-    alignment, decoder : int >= 1. Widths of the alignment layer and of the decoder state.
-    dropout : float in [0, 1). Of the decoder state while training.
+    vocabulary_size : int
+        As for `lstm`.
+    embedding : int, default 64
+        As for `lstm`.
+    hidden : int, default 64
+        As for `lstm`.
+    alignment : int, default 64
+        Width of the alignment layer, at least 1.
+    decoder : int, default 64
+        Width of the decoder state, at least 1.
+    dropout : float, default 0
+        Of the decoder state while training, in [0, 1).
+    dtype : {"float32", "float64"}, default "float32"
+        Of parameters and scores.
+    seed : int, numpy Generator or None, optional
+        As for `lstm`; both dense layers start as Glorot 2010.
 
     Returns
     -------
     Network
-        Of int32 token ids (b, T), for any T. `features` are the decoder states; `extras["attention_weights"]` are the
-        a_t, shape (b, T), of sum 1 over the tokens of a row.
+        Takes int32 token ids (b, T), for any T. `features` are the decoder states; `extras["attention_weights"]` are
+        the a_t, shape (b, T), whose sum over the tokens of a row is 1.
 
     Raises
     ------
     ValueError
         For a size below 1, dropout outside [0, 1) or another dtype.
 
+    Notes
+    -----
     Source: section 5.5 of the paper.
     """
     sizes = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder)
     n_words, d, h, a, s = sizes
 
-    def draw(rng: np.random.Generator) -> list[np.ndarray]:
+    def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
         layers = [_layer(h, a, rng), _layer(a, 1, rng)[:1], _layer(h, s, rng), _layer(s, 1, rng)]
         return [*_encoder_values(n_words, d, h, rng), *(value for layer in layers for value in layer)]
 
-    def build(ids, parameters):
+    def build(ids: Any, parameters: Sequence[Any]) -> Graph:
         table, W, U, bias, W_align, b_align, v, W_decoder, b_decoder, W_out, b_out = parameters
         words = lookup(table, ids)
         _, states = lstm_layer(words.rows, ids, W, U, bias)
@@ -124,8 +149,16 @@ def attention(
     return _network(build, draw, names, description, dropout, dtype, seed)
 
 
-def _network(build: Callable, draw: Callable, names, description: dict[str, Any], dropout, dtype, seed) -> Network:
-    """A network from its graph: ids and parameters to (lookup, features, head, extras)."""
+def _network(
+    build: Callable[[Any, Sequence[Any]], Graph],
+    draw: Callable[[np.random.Generator], list[NDArray[Any]]],
+    names: Sequence[str],
+    description: dict[str, Any],
+    dropout: float,
+    dtype: str,
+    seed: Any,
+) -> Network:
+    """A network from the graph that `build` makes of ids and parameters."""
     require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
     require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
     rng = np.random.default_rng(seed)
@@ -143,7 +176,7 @@ def _network(build: Callable, draw: Callable, names, description: dict[str, Any]
         head=head,
         streams=streams,
         draw=draw,
-        # An L2 penalty on embeddings would act on the words of a batch alone.
+        # An L2 penalty on embeddings would act only on the words of a batch.
         decayed=[p for p in parameters if p.ndim == 2 and p is not words.table],
         description={**description, "dropout": dropout, "dtype": dtype},
         lookups=[words],
@@ -151,11 +184,11 @@ def _network(build: Callable, draw: Callable, names, description: dict[str, Any]
     )
 
 
-def _sizes(vocabulary_size, **widths) -> list[int]:
+def _sizes(vocabulary_size: int, **widths: int) -> list[int]:
     return [positive_int(name, value) for name, value in {"vocabulary_size": vocabulary_size, **widths}.items()]
 
 
-def _encoder_values(n_words: int, d: int, h: int, rng: np.random.Generator) -> list[np.ndarray]:
+def _encoder_values(n_words: int, d: int, h: int, rng: np.random.Generator) -> list[NDArray[Any]]:
     table = rng.normal(0.0, d**-0.5, (n_words, d))
     table[0] = 0.0
     W = np.hstack([_weights(d, h, "glorot", rng) for _ in range(4)])
@@ -163,11 +196,12 @@ def _encoder_values(n_words: int, d: int, h: int, rng: np.random.Generator) -> l
     return [table, W, U, np.repeat([0.0, 1.0, 0.0, 0.0], h)]
 
 
-def _layer(fan_in: int, fan_out: int, rng: np.random.Generator) -> list[np.ndarray]:
+def _layer(fan_in: int, fan_out: int, rng: np.random.Generator) -> list[NDArray[Any]]:
     return [_weights(fan_in, fan_out, "glorot", rng), np.zeros(fan_out)]
 
 
-def _orthogonal(h: int, rng: np.random.Generator) -> np.ndarray:
+def _orthogonal(h: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """A random rotation, uniformly distributed (Saxe et al. 2014)."""
     rotation, triangle = np.linalg.qr(rng.normal(size=(h, h)))
-    return rotation * np.sign(np.diag(triangle))
+    signed: NDArray[np.float64] = rotation * np.sign(np.diag(triangle))
+    return signed

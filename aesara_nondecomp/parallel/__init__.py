@@ -1,11 +1,13 @@
-"""Data-parallel training on MPI: every process holds some of the rows, and all of them take the same steps.
+"""Data-parallel training on MPI: every process holds some of the rows, and all processes take the same steps.
 
-A mini-batch is drawn over all rows, alike in every process; each computes class sums and gradient on those of its
-rows that are in it, one Allreduce adds them up, and the same update follows everywhere.  So the weights, the duals and
-the history are those of one process with all the rows, up to the rounding of sums, and stay alike in all processes
-without being sent.  A process whose part of a batch is empty, or lacks a class, is ordinary.
+Each process draws the same mini-batch over all rows and computes class sums and gradient on its own rows in it; one
+Allreduce adds them up, and every process makes the same update. So the weights, the duals and the history are those
+of one process with all the rows, up to the rounding of sums, and stay equal in all processes without being sent. The
+part of a batch in one process may be empty, or lack a class.
 
-The communicator is mpi4py's (extra ``mpi``); nothing here imports it.
+The communicator is mpi4py's (extra ``mpi``), or `LOCAL` in a single process; mpi4py is imported by `comm_world` alone.
+
+Reading order: `collectives`, `rows` (features spread over processes), `functions` (the step on them).
 """
 
 from aesara_nondecomp._communicator import LOCAL, Communicator, SingleProcess, communicator

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._communicator import Communicator, communicator
 
@@ -21,6 +22,7 @@ def all_succeed(comm: Communicator | None, make: Callable[[], T]) -> T:
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     make : callable
         Called without arguments.
 
@@ -59,6 +61,7 @@ def abort_on_error(comm: Communicator) -> Iterator[None]:
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     """
     try:
         yield
@@ -77,12 +80,13 @@ def abort_on_error(comm: Communicator) -> Iterator[None]:
         raise
 
 
-def allgather(comm: Communicator | None, values: np.ndarray) -> np.ndarray:
+def allgather(comm: Communicator | None, values: NDArray[Any]) -> NDArray[Any]:
     """The entries of all processes, in the order of their ranks.
 
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     values : array, shape (m, ...)
         Those of this process.
 
@@ -92,7 +96,8 @@ def allgather(comm: Communicator | None, values: np.ndarray) -> np.ndarray:
         In a single process `values`, uncopied.
     """
     parts = communicator(comm).allgather(values)
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    gathered: NDArray[Any] = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    return gathered
 
 
 def comm_world() -> Any:
@@ -120,6 +125,7 @@ def local_slice(comm: Communicator | None, n: int) -> slice:
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     n : int
         Number of rows.
 
@@ -132,12 +138,13 @@ def local_slice(comm: Communicator | None, n: int) -> slice:
     return slice(n * comm.rank // comm.size, n * (comm.rank + 1) // comm.size)
 
 
-def local_indices(comm: Communicator | None, indices: np.ndarray, n: int) -> np.ndarray:
+def local_indices(comm: Communicator | None, indices: NDArray[Any], n: int) -> NDArray[Any]:
     """Those of some row indices that are of this process's rows.
 
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     indices : int array, shape (k,)
         Row indices among the rows of all processes.
     n : int
@@ -149,8 +156,9 @@ def local_indices(comm: Communicator | None, indices: np.ndarray, n: int) -> np.
         Row indices among this process's rows, in the order of `indices`.
     """
     comm = communicator(comm)
-    before = sum(comm.allgather(n)[: comm.rank])
-    return indices[(indices >= before) & (indices < before + n)] - before
+    before: int = sum(comm.allgather(n)[: comm.rank])
+    own: NDArray[Any] = indices[(indices >= before) & (indices < before + n)] - before
+    return own
 
 
 def on_root(comm: Communicator, callback: Callable[[Any], Any]) -> Callable[[Any], bool]:
@@ -159,6 +167,7 @@ def on_root(comm: Communicator, callback: Callable[[Any], Any]) -> Callable[[Any
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     callback : callable
         Takes one argument.
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._communicator import Communicator, communicator
 from aesara_nondecomp.metrics.class_rates import ClassSums
@@ -18,27 +19,29 @@ N_SUMS = len(ClassSums._fields)
 
 
 class DistributedFunctions:
-    """Stands in for `TrainFunctions` in a training loop; takes a `LocalBatch` or `DistributedRows` in place of rows.
+    """Takes the place of `TrainFunctions` in a training loop, with `LocalBatch` or `DistributedRows` as rows.
 
-    Labels and scores are those of the whole batch, alike in all processes.  What does not touch rows is that of the
-    functions beneath.
+    Labels and scores are those of the whole batch, equal in all processes. Attributes that do not concern rows are
+    those of the wrapped functions.
 
     Parameters
     ----------
-    functions : TrainFunctions. Alike in all processes, as are the weights it starts from.
-    comm : mpi4py communicator
+    functions : TrainFunctions
+        Equal in all processes, as are the weights they start from.
+    comm : communicator
+        Of the processes.
     """
 
     def __init__(self, functions: TrainFunctions, comm: Communicator):
         self.functions, self.comm = functions, comm
         tables = [lookup.table for lookup in functions.network.lookups]
-        whole = [p for p in functions.network.parameters if p not in tables]
-        self._shapes = [p.get_value(borrow=True).shape for p in whole]
-        # A table's gradient travels as a whole, with a column that marks the rows that were looked up.
+        dense = [p for p in functions.network.parameters if p not in tables]
+        self._shapes = [p.get_value(borrow=True).shape for p in dense]
+        # A table's gradient is sent as a whole, with a column that marks the rows that were looked up.
         sizes = [table.get_value(borrow=True).shape for table in tables]
         self._shapes += [(n_rows, width + 1) for n_rows, width in sizes]
         size = N_SUMS + sum(int(np.prod(shape)) for shape in self._shapes)
-        # One buffer, so that a step is one message; class sums in the network's precision, as are its scores.
+        # One buffer, so that a step is one message; class sums in the network's precision, like its scores.
         self._own, self._total = (np.zeros(size, dtype=functions.network.dtype) for _ in range(2))
 
     def __getattr__(self, name: str) -> Any:
@@ -46,8 +49,23 @@ class DistributedFunctions:
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
-    def ascend(self, X: LocalBatch, y: np.ndarray) -> tuple[ClassSums, float]:
-        """As `TrainFunctions.ascend`, on a batch that lies in all processes."""
+    def ascend(self, X: LocalBatch, y: NDArray[Any]) -> tuple[ClassSums, float]:
+        """Take one ascent step on the weighted objective of a batch, see `TrainFunctions.ascend`.
+
+        Parameters
+        ----------
+        X : LocalBatch
+            This process's rows of the batch.
+        y : array, shape (b,)
+            Signed sample weights of the whole batch.
+
+        Returns
+        -------
+        sums : ClassSums
+            Class sums of the whole batch at the weights before the step.
+        gradient_norm : float
+            Euclidean norm of the objective's gradient.
+        """
         own = y[X.positions]
         weight = float(np.abs(own).sum())
         sums, gradients = self.functions.gradients(X.X, own) if weight else (None, None)
@@ -56,14 +74,35 @@ class DistributedFunctions:
         total = ClassSums(*self._total[:N_SUMS].tolist())
         return total, self._apply(1 / ((total.n_pos + total.n_neg) or 1.0))
 
-    def ascend_rows(self, X: LocalBatch, coefficients: np.ndarray) -> float:
-        """As `TrainFunctions.ascend_rows`, on a batch that lies in all processes."""
+    def ascend_rows(self, X: LocalBatch, coefficients: NDArray[Any]) -> float:
+        """Take one ascent step on a weighted sum of scores, see `TrainFunctions.ascend_rows`.
+
+        Parameters
+        ----------
+        X : LocalBatch
+            This process's rows of the batch.
+        coefficients : array, shape (b,)
+            Of the whole batch.
+
+        Returns
+        -------
+        float
+            Euclidean norm of the sum's gradient.
+        """
         gradients = self.functions.row_gradients(X.X, coefficients[X.positions]) if len(X.positions) else None
         self._add_up(None, gradients, X, 1.0)
         return self._apply(1.0)
 
     def compile(self, *, evaluation: bool = False, rows: bool = False) -> None:
-        """Compile now what the steps of this process need."""
+        """Compile the step if it is not compiled yet, see `TrainFunctions.compile`.
+
+        Parameters
+        ----------
+        evaluation : bool, default False
+            Compile `class_sums` too.
+        rows : bool, default False
+            Compile what a row driver needs instead.
+        """
         self.functions._apply  # noqa: B018
         if rows:
             self.functions._row_gradients, self.functions._scores  # noqa: B018
@@ -73,45 +112,67 @@ class DistributedFunctions:
             self.functions._class_sums  # noqa: B018
 
     def _add_up(
-        self, sums: ClassSums | None, gradients: Sequence[np.ndarray] | None, X: LocalBatch, factor: float
+        self, sums: ClassSums | None, gradients: Sequence[NDArray[Any]] | None, X: LocalBatch, factor: float
     ) -> None:
-        """Fill the buffer with this process's share, and add up those of all."""
+        """Fill the buffer with this process's sums and gradients, and add up those of all."""
         self._own[:] = 0
         if sums is not None:
             self._own[:N_SUMS] = sums
         if gradients is not None:
-            n_whole = len(self._shapes) - len(self.functions.network.lookups)
+            n_dense = len(self._shapes) - len(self.functions.network.lookups)
             for k, (view, gradient) in enumerate(zip(self._views(self._own), gradients)):
-                if k < n_whole:
+                if k < n_dense:
                     np.multiply(gradient, factor, out=view)
                 else:
-                    _spread_rows(view, X.X, np.asarray(gradient), factor)
+                    _scatter_rows(view, X.X, np.asarray(gradient), factor)
         self.comm.Allreduce(self._own, self._total)
 
     def _apply(self, factor: float) -> float:
         self._total[N_SUMS:] *= factor
         views, n_tables = self._views(self._total), len(self.functions.network.lookups)
-        whole, tables = views[: len(views) - n_tables], views[len(views) - n_tables :]
+        dense, tables = views[: len(views) - n_tables], views[len(views) - n_tables :]
         looked_up = [np.flatnonzero(table[:, -1]) for table in tables]
         gradients = [np.ascontiguousarray(table[rows, :-1]) for table, rows in zip(tables, looked_up)]
-        return self.functions.apply([*whole, *gradients], [rows[:, None].astype("int32") for rows in looked_up])
+        return self.functions.apply([*dense, *gradients], [rows[:, None].astype("int32") for rows in looked_up])
 
-    def _views(self, buffer: np.ndarray) -> list[np.ndarray]:
+    def _views(self, buffer: NDArray[Any]) -> list[NDArray[Any]]:
         ends = np.cumsum([N_SUMS] + [int(np.prod(shape)) for shape in self._shapes])
         return [buffer[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], self._shapes)]
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
-    def class_sums(self, X: LocalBatch | DistributedRows, y: np.ndarray) -> ClassSums:
-        """Class sums of the rows of all processes."""
+    def class_sums(self, X: LocalBatch | DistributedRows, y: NDArray[Any]) -> ClassSums:
+        """Class sums of the rows of all processes at the current weights.
+
+        Parameters
+        ----------
+        X : LocalBatch or DistributedRows
+            Rows of all processes.
+        y : array, shape (n,)
+            Signed sample weights of all of them.
+
+        Returns
+        -------
+        ClassSums
+        """
         rows, positions, _ = _own_rows(X)
         own = np.zeros(N_SUMS)
         if len(positions):
             own[:] = self.functions.class_sums(rows, y[positions])
         return ClassSums(*self._sum(own).tolist())
 
-    def scores(self, X: Any) -> np.ndarray:
-        """Scores (n,) of the rows of all processes, in all of them."""
+    def scores(self, X: LocalBatch | DistributedRows) -> NDArray[Any]:
+        """Scores of the rows of all processes, in all of them.
+
+        Parameters
+        ----------
+        X : LocalBatch or DistributedRows
+            Rows of all processes.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         rows, positions, n = _own_rows(X)
         own = np.zeros(n, dtype=self.functions.network.dtype)
         if len(positions):
@@ -119,46 +180,60 @@ class DistributedFunctions:
         return self._sum(own)
 
     def features(self, X: DistributedRows) -> DistributedRows:
-        """Output of the lower part of the network, spread as the rows are."""
+        """Output of the lower part of the network, distributed as the rows are.
+
+        Parameters
+        ----------
+        X : DistributedRows
+            Rows of all processes.
+
+        Returns
+        -------
+        DistributedRows
+        """
         return X.with_own(self.functions.features(X.own))
 
     @cached_property
     def head(self) -> DistributedFunctions:
-        """The same for the head alone."""
+        """The functions of the head alone."""
         return DistributedFunctions(self.functions.head, self.comm)
 
-    def _sum(self, own: np.ndarray) -> np.ndarray:
+    def _sum(self, own: NDArray[Any]) -> NDArray[Any]:
         total = np.empty_like(own)
         self.comm.Allreduce(own, total)
         return total
 
     # -- random streams ------------------------------------------------------------------------------------------
 
-    def initialise(self, seed=None, parameters: Sequence[np.ndarray] | None = None) -> None:
-        """As `TrainFunctions.initialise`; dropout masks differ between the processes."""
+    def initialise(self, seed: Any = None, parameters: Sequence[NDArray[Any]] | None = None) -> None:
+        """Start anew, see `TrainFunctions.initialise`; dropout masks differ between the processes.
+
+        Parameters
+        ----------
+        seed : int, numpy Generator or None, optional
+            Equal in all processes.
+        parameters : sequence of arrays, optional
+            Initial values in place of drawn ones.
+        """
         self.functions.initialise(seed, parameters)
-        self._part_streams()
+        self._jump_streams()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up the state of the first process, which stands for all."""
-        self.functions.restore(state)
-        self._part_streams()
+        """Restore a state returned by `state` on rank 0.
 
-    def _part_streams(self) -> None:
+        Parameters
+        ----------
+        state : mapping of str to array
+            Equal in all processes.
+        """
+        self.functions.restore(state)
+        self._jump_streams()
+
+    def _jump_streams(self) -> None:
+        """Let each process draw other random numbers."""
         for shared in self.functions.network.generators:
             generator = shared.get_value(borrow=False)
             shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
-
-
-def _own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, np.ndarray, int]:
-    return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.indices, len(X))
-
-
-def _spread_rows(view: np.ndarray, ids: np.ndarray, gradient: np.ndarray, factor: float) -> None:
-    """Put the gradients of looked-up rows where the rows are in the table, and mark these in the last column."""
-    rows, sums = summed_rows(ids, gradient)
-    view[rows, :-1] = factor * sums
-    view[rows, -1] = 1
 
 
 def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFunctions | DistributedFunctions:
@@ -167,8 +242,9 @@ def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFu
     Parameters
     ----------
     functions : TrainFunctions
-        The same in all processes, as are the weights they start from.
+        Equal in all processes, as are the weights they start from.
     comm : communicator
+        Of the processes.
 
     Returns
     -------
@@ -177,3 +253,14 @@ def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFu
     """
     comm = communicator(comm)
     return functions if comm.size == 1 else DistributedFunctions(functions, comm)
+
+
+def _own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, NDArray[Any], int]:
+    return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.indices, len(X))
+
+
+def _scatter_rows(view: NDArray[Any], ids: NDArray[Any], gradient: NDArray[Any], factor: float) -> None:
+    """Put the gradients of looked-up rows where the rows are in the table, and mark these in the last column."""
+    rows, sums = summed_rows(ids, gradient)
+    view[rows, :-1] = factor * sums
+    view[rows, -1] = 1

@@ -1,4 +1,4 @@
-"""Rows spread over the processes of a communicator, numbered throughout."""
+"""Rows that are distributed over the processes of a communicator, with one index for all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.data import (
@@ -22,33 +23,44 @@ from aesara_nondecomp.parallel.collectives import all_succeed
 
 
 class LocalBatch(NamedTuple):
-    """This process's rows of a batch that lies in all of them."""
+    """This process's rows of a batch that lies in all processes.
+
+    Attributes
+    ----------
+    X : array, shape (m, d)
+        The rows.
+    positions : int array, shape (m,)
+        Their places in the batch, ascending.
+    n : int
+        Rows of the whole batch.
+    """
 
     X: Any
-    """Array, shape (m, d)."""
-    positions: np.ndarray
-    """Their places in the batch, shape (m,), ascending."""
+    positions: NDArray[Any]
     n: int
-    """Rows of the whole batch."""
 
     @property
     def dtype(self) -> Any:
-        """Of the rows."""
+        """Dtype of the rows."""
         return self.X.dtype
 
 
 class DistributedRows(BatchSource):
-    """Features (n, d), of which each process holds some rows; a batch of them is a `LocalBatch` in each.
+    """A matrix of which each process holds some rows; a batch of them is a `LocalBatch` in each.
 
     Parameters
     ----------
-    comm : mpi4py communicator
-    own : array, LazyRows or CSR matrix, shape (m, d). This process's rows.
-    indices : int array, shape (m,). Their indices among all rows, ascending.
-    n : int. Rows of all processes.
+    comm : communicator
+        Of the processes.
+    own : array, LazyRows or CSR matrix, shape (m, d)
+        This process's rows.
+    indices : int array, shape (m,)
+        Their row indices among the rows of all processes, ascending.
+    n : int
+        Rows of all processes.
     """
 
-    def __init__(self, comm: Communicator, own: Any, indices: np.ndarray, n: int):
+    def __init__(self, comm: Communicator, own: Any, indices: NDArray[Any], n: int):
         self.comm, self.own, self.indices = comm, own, indices
         self.shape, self.dtype = (n, own.shape[1]), own.dtype
         self._place = np.full(n, -1, dtype=np.int64)
@@ -56,46 +68,91 @@ class DistributedRows(BatchSource):
         self._digest: str | None = None
         self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
 
-    def batch(self, indices: np.ndarray) -> LocalBatch:
-        """This process's rows of those at `indices`, valid until the next call; -1 is nobody's."""
+    def batch(self, indices: NDArray[Any]) -> LocalBatch:
+        """Take this process's rows of a batch, valid until the next call.
+
+        Parameters
+        ----------
+        indices : int array, shape (b,)
+            Row indices among the rows of all processes; -1 belongs to no process.
+
+        Returns
+        -------
+        LocalBatch
+        """
         place = np.where(indices >= 0, self._place[indices], -1)
         mine = np.flatnonzero(place >= 0)
-        rows = self._taken(place[mine])
+        rows = self._take(place[mine])
         if scipy.sparse.issparse(rows):
             rows = rows.toarray()
         elif self.dtype.kind == "i":
             rows = rows[:, : used_width(rows)]
         return LocalBatch(rows, mine, len(indices))
 
-    def _taken(self, place: np.ndarray) -> Any:
+    def _take(self, place: NDArray[Any]) -> Any:
         if type(self.own) is not np.ndarray:
             return self.own[place]
         if len(self._buffer) < len(place):
             self._buffer = np.empty((len(place), self.shape[1]), dtype=self.dtype)
-        # Into the same memory each time: fresh pages cost as much as the rows. Only "clip" writes straight into `out`.
+        # Into the same memory each time, as fresh pages cost as much as the rows. Only "clip" writes straight to `out`.
         return np.take(self.own, place, axis=0, out=self._buffer[: len(place)], mode="clip")
 
-    def token_lengths(self) -> np.ndarray:
+    def token_lengths(self) -> NDArray[Any]:
         """Number of tokens of each row, shape (n,)."""
         lengths, total = np.zeros(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
         lengths[self.indices] = np.count_nonzero(self.own, axis=1)
         self.comm.Allreduce(lengths, total)
         return total
 
-    def part(self, rows: np.ndarray) -> DistributedRows:
-        """Some of the rows, numbered anew in the order of `rows`."""
+    def part(self, rows: NDArray[Any]) -> DistributedRows:
+        """Take some of the rows, which are indexed anew from 0.
+
+        Parameters
+        ----------
+        rows : int array, shape (k,)
+            Row indices among the rows of all processes.
+
+        Returns
+        -------
+        DistributedRows
+        """
         place = self._place[rows]
         mine = np.flatnonzero(place >= 0)
         return self.with_own(select_rows(self.own, place[mine]), mine, len(rows))
 
-    def with_own(self, own: Any, indices: np.ndarray | None = None, n: int | None = None) -> DistributedRows:
-        """Other rows in place of this process's, by default with the same indices."""
+    def with_own(self, own: Any, indices: NDArray[Any] | None = None, n: int | None = None) -> DistributedRows:
+        """Replace this process's rows.
+
+        Parameters
+        ----------
+        own : array, LazyRows or CSR matrix, shape (m, d)
+            The new ones.
+        indices : int array, shape (m,), optional
+            Their row indices among the rows of all processes. Default: as before.
+        n : int, optional
+            Rows of all processes. Default: as before.
+
+        Returns
+        -------
+        DistributedRows
+        """
         return DistributedRows(
             self.comm, own, self.indices if indices is None else indices, len(self) if n is None else n
         )
 
     def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> DistributedRows:
         """The same rows as a network takes them, see `data.prepare_rows`.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Of the network.
+        standardiser : Standardiser, optional
+            Of all processes' rows.
+
+        Returns
+        -------
+        DistributedRows
 
         Raises
         ------
@@ -110,11 +167,22 @@ class DistributedRows(BatchSource):
 
     @property
     def sparse(self) -> bool:
-        """Whether some process holds them as a sparse matrix."""
+        """Whether any process holds its rows as a sparse matrix."""
         return any(self.comm.allgather(scipy.sparse.issparse(self.own)))
 
-    def standardiser(self, sample_weight: np.ndarray | None = None) -> Standardiser | None:
-        """As `Standardiser.fit` of the rows of all processes, by weights of shape (n,); None for sparse rows."""
+    def standardiser(self, sample_weight: NDArray[Any] | None = None) -> Standardiser | None:
+        """Fit a Standardiser to the rows of all processes.
+
+        Parameters
+        ----------
+        sample_weight : array, shape (n,), optional
+            Positive weights of all rows. Default: equal weights.
+
+        Returns
+        -------
+        Standardiser or None
+            None for sparse rows.
+        """
         if self.sparse:
             return None
         weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -129,9 +197,10 @@ class DistributedRows(BatchSource):
         return Standardiser(np.where(differing == 0, 0.0, mean), np.where(differing == 0, 1.0, scale))
 
     def digest(self) -> str:
-        """Of all entries in their order, however the rows are spread; of scaled rows, of what they were before.
+        """Digest of all entries in their order, independent of how the rows are distributed.
 
-        (Means and deviations depend, in their last digits, on how the rows are spread.)
+        For standardised rows it is that of the raw rows, as the last digits of means and deviations depend on the
+        distribution.
         """
         if self._digest is None:
             own = _row_hashes(self.own) * _mixed(self.indices.astype(np.uint64))  # sums wrap around, in any order
@@ -139,7 +208,7 @@ class DistributedRows(BatchSource):
             self._digest = f"{self.shape} {self.dtype} {total:016x}"
         return self._digest
 
-    def _total(self, parts: Any) -> np.ndarray:
+    def _total(self, parts: Any) -> NDArray[Any]:
         own = sum(parts, np.zeros(self.shape[1]))
         total = np.empty_like(own)
         self.comm.Allreduce(own, total)
@@ -210,7 +279,7 @@ def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> 
     return DistributedRows(comm, own, np.arange(before, before + n_own), sum(lengths))
 
 
-def _row_hashes(X: Any) -> np.ndarray:
+def _row_hashes(X: Any) -> NDArray[Any]:
     """One number per row, of all bits of its entries."""
     factors = _mixed(np.arange(X.shape[1], dtype=np.uint64))
     parts = [np.empty(0, dtype=np.uint64)]
@@ -235,7 +304,7 @@ def _check_vectors(n_own: int, vectors: Sequence[Any]) -> None:
             check_lengths(np.empty((n_own, 0)), np.asarray(vector))
 
 
-def _gathered(comm: Communicator, vector: Any) -> np.ndarray | None:
+def _gathered(comm: Communicator, vector: Any) -> NDArray[Any] | None:
     parts = comm.allgather(None if vector is None else np.asarray(vector))
     given = [part for part in parts if part is not None]
     if given and len(given) < len(parts):

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from aesara_nondecomp._aesara import compiler_flags
 from aesara_nondecomp._aesara.imports import RandomGeneratorType, aesara, at, jax_mode
 
 
-def symbolic_values(build, n_inputs: int):
+def symbolic_values(build: Callable[..., Sequence[Any]], n_inputs: int) -> Any:
     """Compile a function of float64 scalars, for use off the training path, without C code.
 
     Parameters
     ----------
-    build : callable (n_inputs symbolic float64 scalars -> list of symbolic scalars)
+    build : callable
+        Takes `n_inputs` symbolic float64 scalars and returns a list of symbolic scalars.
     n_inputs : int
+        Number of scalars.
 
     Returns
     -------
-    callable (n_inputs floats -> list of arrays)
+    callable
+        Takes `n_inputs` floats and returns a list of arrays of shape ().
     """
     inputs = [at.scalar(dtype="float64") for _ in range(n_inputs)]
     # No rewrites and no C: one evaluation is a few scalar operations, and the derivative must be the literal one.
@@ -24,9 +30,25 @@ def symbolic_values(build, n_inputs: int):
     return aesara.function(inputs, build(*inputs), mode=mode, on_unused_input="ignore")
 
 
-def compile_c(inputs, outputs, name, updates=()):
-    """A function of arrays through C++; its inputs are trusted to be of the right type."""
-    # Intermediate arrays are kept for the next call (`allow_gc`): a step of 5000 rows would else spend a quarter of its
+def compile_c(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[Any] = ()) -> Any:
+    """Compile a function of arrays through C++.
+
+    Parameters
+    ----------
+    inputs : sequence of symbolic variables
+        The arguments. The function trusts them to be arrays of exactly these types.
+    outputs : symbolic variable or list of them
+        What the function returns.
+    name : str
+        Of the function, in profiles and errors.
+    updates : sequence of pairs, optional
+        Shared variables and their new values.
+
+    Returns
+    -------
+    callable
+    """
+    # Intermediate arrays are kept for the next call (`allow_gc`): otherwise a step of 5000 rows spends a quarter of its
     # time on fresh memory. FusedUpdate works in place from the start, so no rewrite has to find that out.
     mode = aesara.compile.mode.get_default_mode().clone(link_kwargs={"allow_gc": False})
     compiler_flags.cache_march_flags()
@@ -35,16 +57,32 @@ def compile_c(inputs, outputs, name, updates=()):
     return compiled
 
 
-def compile_jax(inputs, outputs, name, updates=()):
-    """The same through JAX. Shared variables, updated or set, are arguments of what JAX traces: it traces once.
+def compile_jax(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[Any] = ()) -> Any:
+    """Compile a function of arrays through JAX.
 
-    Random numbers, such as dropout masks, follow from a key that the graph's own generators draw for each call: other
-    numbers than through C++, but seeded, stored and restored with those generators alike.
+    Shared variables are arguments of the function that JAX traces, so it is traced once. Random numbers, such as
+    dropout masks, follow from a key that the graph's own generators draw for each call: they differ from those of C++,
+    but are seeded, stored and restored with the same generators.
+
+    Parameters
+    ----------
+    inputs : sequence of symbolic variables
+        As for `compile_c`.
+    outputs : symbolic variable or list of them
+        As for `compile_c`.
+    name : str
+        As for `compile_c`.
+    updates : sequence of pairs, optional
+        As for `compile_c`.
+
+    Returns
+    -------
+    callable
 
     Raises
     ------
     ValueError
-        If an Op of the graph has no translation to JAX.
+        If an Op of the graph has no JAX implementation; it is named.
     """
     from aesara_nondecomp.ops.jax_dispatch import translations, untranslatable
 
@@ -57,33 +95,33 @@ def compile_jax(inputs, outputs, name, updates=()):
     try:
         compiled = aesara.function([*inputs, *keys], outputs, **options, accept_inplace=True)
     except NotImplementedError as problem:
-        strange = untranslatable(_listed(outputs), table)
+        unknown = untranslatable(_listed(outputs), table)
         raise ValueError(
-            f"backend='jax' cannot take this network: {', '.join(strange) or problem} has no translation to JAX. "
+            f"backend='jax' cannot take this network: {', '.join(unknown) or problem} has no JAX implementation. "
             "Build the layer of other operations, or use backend='c'."
         ) from problem
     compiled.trust_input = True
     return _with_keys(compiled, generators) if generators else compiled
 
 
-def _listed(outputs) -> list:
+def _listed(outputs: Any) -> list[Any]:
     return outputs if isinstance(outputs, list) else [outputs]
 
 
-def _generators(outputs) -> list:
+def _generators(outputs: Sequence[Any]) -> list[Any]:
     """The shared random generators that a graph starts from."""
     roots = dict.fromkeys(aesara.graph.basic.graph_inputs(outputs))
     return [root for root in roots if isinstance(root.type, RandomGeneratorType)]
 
 
-def _with_keys(compiled, generators):
+def _with_keys(compiled: Any, generators: Sequence[Any]) -> Callable[..., Any]:
     """A function whose last inputs are keys in the form that Aesara's translation of random variables takes."""
 
-    def call(*arguments):
+    def call(*arguments: Any) -> Any:
         rngs = [generator.get_value(borrow=True) for generator in generators]
         return compiled(*arguments, *({"jax_state": rng.integers(2**32, size=2, dtype="uint32")} for rng in rngs))
 
     return call
 
 
-BACKENDS = {"c": compile_c, "jax": compile_jax}
+BACKENDS: Mapping[str, Callable[..., Any]] = {"c": compile_c, "jax": compile_jax}

@@ -1,4 +1,4 @@
-"""Mini-batches of large matrices, whose rows are read while the batches before them are in use."""
+"""Mini-batches of large matrices, whose rows are copied while earlier batches are in use."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.ops import prefetch_rows
 from aesara_nondecomp.step.backends import compile_c
 
-LARGE = 2**25  # bytes; less than that is in the processor's caches soon, and not worth a module to compile
+LARGE = 2**25  # bytes; fewer are soon in the processor's caches, and not worth a module to compile
 _NONE = np.empty(0, dtype=np.int64)
 _WANTED, _UNWANTED = (np.asarray(wanted, dtype=np.int8) for wanted in (1, 0))
 _LOCK = threading.Lock()  # functions of Aesara serve one caller at a time
@@ -27,56 +28,76 @@ def _renew_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)  # whoever held it may be no thread of the child
+    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it may not exist in the child
 
 
 class Prefetcher(RowLoader):
-    """Rows of a contiguous array, copied by a thread while others are in use; they are those that `RowLoader` gives.
+    """A `RowLoader` of a contiguous array, whose rows a thread copies while others are in use.
 
-    The thread is one of C++, which Python's lock does not stop, and serves all sets of a dtype in turn. Where BLAS may
-    use only one thread there is none: then rows are copied when they are needed.
+    The thread is a C++ one, which does not wait for Python's interpreter lock, and serves all sets of a dtype in turn.
+    If BLAS may use only one thread, no thread is started and rows are copied when they are needed. `X` must not change
+    between `request` and `result`.
 
-    `X` must not change from `begin` to `end`. Rows take two buffers of their size.
+    Parameters
+    ----------
+    X : float32 or float64 array, shape (n, d)
+        In C order.
+    rows : int
+        Number of rows of each request. Two buffers of so many rows are allocated.
     """
 
-    def __init__(self, X: np.ndarray, rows: int) -> None:
+    def __init__(self, X: NDArray[Any], rows: int) -> None:
         super().__init__(X, rows)
-        self._begun, self._ended = self._buffer, np.empty_like(self._buffer)
+        self._filling: NDArray[Any] = self._buffer
+        self._filled: NDArray[Any] = np.empty_like(self._filling)
         self._call = _compiled(X.dtype.name)
-        # The function keeps what it copies from alive, and the last rows asked for are seldom needed.
-        weakref.finalize(self, _give_up, self._call, self._begun, self._ended).atexit = False
+        # The function keeps the rows alive that it copies from, and the last ones requested are seldom needed.
+        weakref.finalize(self, _give_up, self._call, self._filling, self._filled).atexit = False
 
-    def begin(self, numbers: np.ndarray) -> None:
+    def request(self, indices: NDArray[np.int64]) -> None:
         with _LOCK:
-            self._call(self._X, numbers, self._begun, _WANTED)
+            self._call(self._X, indices, self._filling, _WANTED)
 
-    def end(self) -> np.ndarray:
+    def result(self) -> NDArray[Any]:
         with _LOCK:
-            self._call(self._X, _NONE, self._begun, _WANTED)
-        self._begun, self._ended = self._ended, self._begun
-        return self._ended
+            self._call(self._X, _NONE, self._filling, _WANTED)
+        self._filling, self._filled = self._filled, self._filling
+        return self._filled
 
     def close(self) -> None:
         with _LOCK:
-            self._call(self._X, _NONE, self._begun, _UNWANTED)
+            self._call(self._X, _NONE, self._filling, _UNWANTED)
 
 
 def row_loader_for(X: Any, backend: str) -> type[RowLoader]:
-    """How the rows of a training set are best fetched."""
-    if backend != "c" or "openblas_set_num_threads" not in aesara.config.blas__ldflags:  # so there is no thread
+    """The fastest loader for the rows of a training set.
+
+    Parameters
+    ----------
+    X : array, LazyRows, CSR matrix or BatchSource, shape (n, d)
+        The training set.
+    backend : {"c", "jax"}
+        Of the training step.
+
+    Returns
+    -------
+    type
+        `RowLoader` or `Prefetcher`.
+    """
+    if backend != "c" or "openblas_set_num_threads" not in aesara.config.blas__ldflags:  # there is no thread then
         return RowLoader
     large = isinstance(X, np.ndarray) and X.dtype in ("float32", "float64") and X.nbytes >= LARGE
     return Prefetcher if large and X.flags.c_contiguous and X.flags.aligned else RowLoader
 
 
 @cache
-def _compiled(dtype: str):
+def _compiled(dtype: str) -> Any:
     inputs = [at.matrix(dtype=dtype), at.lvector(), at.matrix(dtype=dtype), at.bscalar()]
     return compile_c(inputs, prefetch_rows(*inputs), "prefetch_rows")
 
 
-def _give_up(call, *buffers: np.ndarray) -> None:
-    # May be called at any moment, in a thread that holds the lock too: whoever has it ends the copying with his call.
+def _give_up(call: Any, *buffers: NDArray[Any]) -> None:
+    # This may run at any moment, in a thread that holds the lock too: then that thread's own call ends the copying.
     if _LOCK.acquire(blocking=False):
         try:
             for buffer in buffers:

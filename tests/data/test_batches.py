@@ -265,14 +265,14 @@ def test_after_an_interrupt_rows_and_labels_still_belong_together(sampler, monke
     monkeypatch.setattr(batches_module, "BLOCK_BYTES", 300)
     batches = MiniBatches(X, SIGNS, 10, 1, sampler)
     copies(batches, 1)
-    begin, interrupts = batches._fetch.begin, iter([True])
+    request, interrupts = batches._loader.request, iter([True])
 
-    def interrupted(numbers):
-        begin(numbers)
+    def interrupted(indices):
+        request(indices)
         if next(interrupts, False):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(batches._fetch, "begin", interrupted)
+    monkeypatch.setattr(batches._loader, "request", interrupted)
     with pytest.raises(KeyboardInterrupt):
         copies(batches, 20)
     for batch in itertools.islice(batches, 20):

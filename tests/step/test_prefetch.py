@@ -47,17 +47,17 @@ def in_a_process(code, threads):
 def test_batches_are_those_that_are_read_when_needed_to_the_last_bit(sampler, dtype):
     rows = X.astype(dtype)
     ahead, then = (
-        MiniBatches(rows, SIGNS, 10, 3, sampler, fetch=fetch) for fetch in (Prefetcher, batches_module.RowLoader)
+        MiniBatches(rows, SIGNS, 10, 3, sampler, loader=loader) for loader in (Prefetcher, batches_module.RowLoader)
     )
     assert_same(copies(ahead, 25), copies(then, 25))
 
 
 @pytest.mark.parametrize("taken", [0, 1, 2, 7])
 def test_batches_go_on_from_a_state_whichever_way_their_rows_are_read(taken):
-    batches = MiniBatches(X, SIGNS, 10, 3, fetch=Prefetcher)
+    batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     copies(batches, taken)
     state, expected = batches.state(), copies(batches, 9)
-    again, plain = MiniBatches(X, SIGNS, 10, 99, fetch=Prefetcher), MiniBatches(X, SIGNS, 10, 99)
+    again, plain = MiniBatches(X, SIGNS, 10, 99, loader=Prefetcher), MiniBatches(X, SIGNS, 10, 99)
     copies(again, 3)  # whose rows asked for are void now
     for other in (again, plain):
         other.restore(state)
@@ -65,7 +65,7 @@ def test_batches_go_on_from_a_state_whichever_way_their_rows_are_read(taken):
 
 
 def test_a_batch_in_hand_stays_as_it_is_while_the_next_rows_are_read():
-    batches = MiniBatches(X, SIGNS, 10, 3, fetch=Prefetcher)
+    batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     for batch in itertools.islice(batches, 20):
         before = batch.X.tobytes()
         time.sleep(0.002)
@@ -87,7 +87,7 @@ def test_batches_of_several_sets_in_several_threads_at_once_are_each_their_own()
     found = [None] * len(sets)
 
     def take(k):
-        found[k] = copies(MiniBatches(sets[k], SIGNS, 10, k, fetch=Prefetcher), 200)
+        found[k] = copies(MiniBatches(sets[k], SIGNS, 10, k, loader=Prefetcher), 200)
 
     threads = [threading.Thread(target=take, args=(k,)) for k in range(len(sets))]
     for thread in threads:
@@ -100,7 +100,7 @@ def test_batches_of_several_sets_in_several_threads_at_once_are_each_their_own()
 
 def test_nothing_keeps_the_rows_once_their_batches_are_gone():
     rows = X.copy()
-    batches, gone = MiniBatches(rows, SIGNS, 10, 3, fetch=Prefetcher), weakref.ref(rows)
+    batches, gone = MiniBatches(rows, SIGNS, 10, 3, loader=Prefetcher), weakref.ref(rows)
     next(batches)
     del rows
     assert gone() is not None  # some of them are being read
@@ -113,7 +113,7 @@ def test_nothing_keeps_the_rows_once_their_batches_are_gone():
 @pytest.mark.parametrize(("allowed", "started"), [(1, "0"), (2, "1")])
 def test_one_thread_reads_ahead_and_leaves_signals_alone_unless_only_one_is_allowed_at_all(allowed, started):
     code = """
-t.assert_same(t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, fetch=t.Prefetcher), 20),
+t.assert_same(t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, loader=t.Prefetcher), 20),
               t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3), 20))
 print(t.processes.crew())
 """
@@ -128,7 +128,7 @@ rows = t.np.random.default_rng(0).random((200_000, 50), dtype="float32")
 signs = t.np.tile([1, -1], 100_000)
 expected = t.copies(t.MiniBatches(rows, signs, 20_000, 3), 12)
 for taken in range(1, 6):
-    batches = t.MiniBatches(rows, signs, 20_000, 3, fetch=t.Prefetcher)
+    batches = t.MiniBatches(rows, signs, 20_000, 3, loader=t.Prefetcher)
     t.copies(batches, taken)  # the next rows take milliseconds to be read
     child = os.fork()
     t.assert_same(t.copies(batches, 12 - taken), expected[taken:])
@@ -142,7 +142,7 @@ for taken in range(1, 6):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_forked_while_another_thread_reads_does_not_wait_for_it():
     code = """
-batches = t.MiniBatches(t.X, t.SIGNS, 10, 3, fetch=t.Prefetcher)
+batches = t.MiniBatches(t.X, t.SIGNS, 10, 3, loader=t.Prefetcher)
 next(batches)
 t.prefetch._LOCK.acquire()  # as another thread would, for a moment
 child = os.fork()
@@ -163,7 +163,7 @@ def unmap():
     shared.close()
     shared.unlink()
 def read_others():
-    t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, fetch=t.Prefetcher), 20)
+    t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, loader=t.Prefetcher), 20)
 """
 
 
@@ -188,7 +188,7 @@ print("alive")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_no_row_is_read_any_more_once_batches_are_gone(threads):
     code = """
-batches = t.MiniBatches(rows, t.np.tile([1, -1], 100_000), 20_000, 3, fetch=t.Prefetcher)
+batches = t.MiniBatches(rows, t.np.tile([1, -1], 100_000), 20_000, 3, loader=t.Prefetcher)
 next(batches)
 if os.environ["OPENBLAS_NUM_THREADS"] == "1":
     unmap()  # nothing of it is being read, and nothing shall be
@@ -203,7 +203,7 @@ print("alive")
 
 
 def test_closed_batches_end_with_the_one_in_hand():
-    batches = MiniBatches(X, SIGNS, 10, 3, fetch=Prefetcher)
+    batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     batch = next(batches)
     before = batch.X.tobytes()
     batches.close()
@@ -217,9 +217,9 @@ def test_what_is_begun_for_others_is_not_given_up(threads):
     code = """
 mine, other = t.Prefetcher(t.X, 4), t.Prefetcher(t.X, 4)
 numbers = t.np.array([3, 1, 4, 1])
-other.begin(numbers)
+other.request(numbers)
 mine.close()
-print((other.end() == t.X[numbers]).all())
+print((other.result() == t.X[numbers]).all())
 """
     assert in_a_process(code, threads) == ["True"]
 
@@ -227,8 +227,8 @@ print((other.end() == t.X[numbers]).all())
 @own_blas
 def test_fit_reads_large_contiguous_arrays_ahead_and_gives_the_same_model(monkeypatch, tmp_path):
     y, used = SIGNS, []
-    real = Prefetcher.begin
-    monkeypatch.setattr(Prefetcher, "begin", lambda self, numbers: used.append(len(numbers)) or real(self, numbers))
+    real = Prefetcher.request
+    monkeypatch.setattr(Prefetcher, "request", lambda self, rows: used.append(len(rows)) or real(self, rows))
     functions = TrainFunctions(mlp(D, (4,), seed=0))
     options = {"network": functions, "steps": 30, "batch_size": 10, "seed": 1}
     plain = fit(X, y, "qmean", **options)

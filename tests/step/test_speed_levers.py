@@ -11,7 +11,7 @@ import aesara_nondecomp as an
 from aesara_nondecomp import data, measures
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.metrics import quantification
-from aesara_nondecomp.step import train_functions
+from aesara_nondecomp.step import scoring
 from benchmarks import gemm_floor, speed, target
 
 rng = np.random.default_rng(5)
@@ -49,7 +49,7 @@ def test_networks_of_other_depths_and_widths_share_the_compiled_modules(function
 def test_scores_by_chunks_are_those_of_all_rows_at_once(functions, monkeypatch):
     X = rng.normal(size=(23, 6)).astype("float32")
     whole = functions.scores(X)
-    monkeypatch.setattr(train_functions, "SCORING_ROWS", 5)
+    monkeypatch.setattr(scoring, "SCORING_ROWS", 5)
     np.testing.assert_allclose(functions.scores(X), whole, rtol=1e-5)
 
 

@@ -16,7 +16,7 @@ from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.metrics.class_rates import class_sums, reward_slopes
 from aesara_nondecomp.networks import Network, linear, mlp
 from aesara_nondecomp.ops.optimisers import SGD
-from aesara_nondecomp.step import train_functions
+from aesara_nondecomp.step import scoring
 from aesara_nondecomp.step.train_functions import TrainFunctions
 
 RNG = np.random.default_rng(21)
@@ -241,7 +241,7 @@ def test_sums_are_those_of_the_scores(functions):
 
 def test_rows_in_chunks_give_what_all_rows_give(functions, monkeypatch):
     whole = functions.scores(X), functions.features(X), functions.class_sums(X, Y)
-    monkeypatch.setattr(train_functions, "SCORING_ROWS", 10)
+    monkeypatch.setattr(scoring, "SCORING_ROWS", 10)
     for one, other in zip((functions.scores(X), functions.features(X), functions.class_sums(X, Y)), whole):
         np.testing.assert_allclose(one, other, rtol=1e-12)
     assert functions.scores(X).shape == (25,)
