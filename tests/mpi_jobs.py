@@ -65,7 +65,7 @@ def every_algorithm(comm, out: str) -> None:
         options = [{}, {}] if name == "struct_ann" else [{"sample_weight": weight}, {"sample_weight": weight[own]}]
         whole = trained(shared, X, y, driver(), validation=0.2, **options[0])
         spread = trained(shared, X[own], y[own], driver(), validation=0.2, comm=comm, **options[1])
-        assert [e.table for e in spread.evaluations] == [e.table for e in whole.evaluations]
+        assert [e.confusion_matrix for e in spread.evaluations] == [e.confusion_matrix for e in whole.evaluations]
         gaps[name] = max(float(np.abs(a - b).max()) for a, b in zip(whole.parameters, spread.parameters))
     for k, value in enumerate(spread.parameters):
         assert all(np.array_equal(value, other) for other in comm.allgather(value)), f"parameter {k} differs by rank"

@@ -26,7 +26,7 @@ class Batch(NamedTuple):
     Attributes
     ----------
     X : array, shape (b, d)
-        Rows of features, or of int32 token ids (b, T).
+        Rows of features, or of int32 token ids (b, T). Of a BatchSource, what its `batch` returned.
     y : array, shape (b,)
         Sign times sample weight: {-1, +1} without weights; 0 marks a padding row, whose row of `X` is zero too. Of the
         dtype of `X`, or a floating one for token ids.
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
         Number of rows that are not padding; they come first.
     """
 
-    X: NDArray[Any]
+    X: Any
     y: NDArray[Any]
     rows: int
 

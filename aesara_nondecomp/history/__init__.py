@@ -1,4 +1,4 @@
-"""The record of a run: steps and evaluations, as a table and as a picture."""
+"""The record of a run: steps and evaluations, as a DataFrame and as a figure."""
 
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.history.plots import plot_history, running_mean

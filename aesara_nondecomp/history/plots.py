@@ -1,28 +1,37 @@
-"""A training run as a picture."""
+"""A training run as a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp.history.records import Step
 
+if TYPE_CHECKING:
+    import os
 
-def plot_history(model: Any, path=None, *, span: int = 50):
-    """Draw a run: the measure on the validation rows, class rates, duals, and the gradient's norm.
+    from matplotlib.figure import Figure
+
+
+def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span: int = 50) -> Figure:
+    """Plot a run: the measure on the validation rows, class rates, duals, and the gradient norm.
 
     Parameters
     ----------
     model : Model
-    path : str or Path, optional. Where to write the picture, in the format of its ending.
-    span : int >= 1. Steps in the running mean of the rates and of the gradient's norm.
+        As returned by `fit`.
+    path : str or path-like, optional
+        Also write the figure to this file, in the format of its suffix.
+    span : int, default 50
+        Steps in the running mean of the rates and of the gradient norm, at least 1.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Made without pyplot: it opens no window and is freed with its last reference.
+        Made without pyplot, so it opens no window and is freed with its last reference.
 
     Raises
     ------
@@ -50,34 +59,34 @@ def plot_history(model: Any, path=None, *, span: int = 50):
     return figure
 
 
-def _draw_evaluations(axis, model: Any) -> None:
+def _draw_evaluations(axis: Any, model: Any) -> None:
     better = "larger" if model.measure.greater_is_better else "smaller"
-    axis.set(title="ValidationMonitor rows, averaged weights", ylabel=f"{model.measure} ({better} is better)")
+    axis.set(title="Validation rows, averaged weights", ylabel=f"{model.measure} ({better} is better)")
     if not model.evaluations:
         axis.text(0.5, 0.5, "no validation rows", ha="center", va="center", transform=axis.transAxes, color="grey")
         return
     steps, values = [e.step for e in model.evaluations], [e.value for e in model.evaluations]
     axis.plot(steps, values, marker="o", markersize=3, color="C0")
-    alike = [(e.step, e.value) for e in model.evaluations if e.one_class]
-    if alike:
-        axis.plot(*zip(*alike), linestyle="none", marker="x", color="C3", label="one class only")
+    of_one_class = [(e.step, e.value) for e in model.evaluations if e.one_class]
+    if of_one_class:
+        axis.plot(*zip(*of_one_class), linestyle="none", marker="x", color="C3", label="one class only")
     if model.best_step is not None:
         axis.axvline(model.best_step, color="grey", linestyle=":", label=f"best: step {model.best_step}")
     axis.legend()
 
 
-def _draw_rates(axis, history: Sequence[Step], span: int) -> None:
+def _draw_rates(axis: Any, history: Sequence[Step], span: int) -> None:
     axis.set(title=f"Class rates of the batches, mean of {span} steps", ylabel="rate", ylim=(-0.03, 1.03))
     steps = [step.step for step in history]
     hard, soft = [step.hard_rates for step in history], [step.soft_rates for step in history]
     for k, (letter, name) in enumerate((("P", "TPR"), ("N", "TNR"))):
-        by_counts, by_sigmoid = (running_mean([r[k] for r in rates], span) for rates in (hard, soft))
-        axis.plot(steps, by_counts, color=f"C{k}", label=f"{name} (counts)")
-        axis.plot(steps, by_sigmoid, color=f"C{k}", linestyle="--", label=f"soft {letter} (sigmoid)")
+        of_hard, of_soft = (running_mean([r[k] for r in rates], span) for rates in (hard, soft))
+        axis.plot(steps, of_hard, color=f"C{k}", label=f"{name} (hard predictions)")
+        axis.plot(steps, of_soft, color=f"C{k}", linestyle="--", label=f"soft {letter} (sigmoid)")
     axis.legend()
 
 
-def _draw_duals(axis, history: Sequence[Step]) -> None:
+def _draw_duals(axis: Any, history: Sequence[Step]) -> None:
     axis.set(title="Duals", ylabel="value after the step")
     names = sorted({name for step in history for name in step.duals})
     for name in names:
@@ -88,29 +97,33 @@ def _draw_duals(axis, history: Sequence[Step]) -> None:
         axis.text(0.5, 0.5, "fixed weights: no duals", ha="center", va="center", transform=axis.transAxes, color="grey")
 
 
-def _draw_gradient(axis, history: Sequence[Step], span: int) -> None:
+def _draw_gradient(axis: Any, history: Sequence[Step], span: int) -> None:
     steps, norms = [step.step for step in history], [step.gradient_norm for step in history]
-    axis.set(title="Norm of the objective's gradient", ylabel="Euclidean norm", yscale="log")
+    axis.set(title="Gradient norm of the objective", ylabel="Euclidean norm", yscale="log")
     axis.plot(steps, norms, color="C0", alpha=0.3, linewidth=0.5, label="each step")
     axis.plot(steps, running_mean(norms, span), color="C0", label=f"mean of {span} steps")
     axis.legend()
 
 
-def running_mean(values: Sequence[float], span: int) -> np.ndarray:
-    """Mean of the last `span` values up to each one, NaN aside; NaN where all of them are.
+def running_mean(values: Sequence[float], span: int) -> NDArray[np.float64]:
+    """Mean of the last values up to each one, ignoring NaN.
 
     Parameters
     ----------
     values : sequence of n floats
-    span : int >= 1
+        In the order of time.
+    span : int
+        Number of values in each mean, at least 1.
 
     Returns
     -------
-    array, shape (n,)
+    float64 array, shape (n,)
+        NaN if all values of a mean are NaN.
     """
     numbers = np.asarray(values, dtype=float)
     known = np.isfinite(numbers)
     sums, counts = (np.concatenate([[0.0], np.cumsum(part)]) for part in (np.where(known, numbers, 0.0), known))
     first = np.maximum(np.arange(len(numbers)) + 1 - span, 0)
     with np.errstate(invalid="ignore"):
-        return (sums[1:] - sums[first]) / (counts[1:] - counts[first])
+        means: NDArray[np.float64] = (sums[1:] - sums[first]) / (counts[1:] - counts[first])
+    return means

@@ -20,11 +20,11 @@ from aesara_nondecomp.parallel.collectives import (
     local_slice,
     on_root,
 )
-from aesara_nondecomp.parallel.functions import DistributedFunctions, distributed
+from aesara_nondecomp.parallel.functions import DistributedFunctions, Functions, distributed
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, distribute_rows, gather_vectors
 
 __all__ = [
-    "LOCAL", "Communicator", "DistributedFunctions", "DistributedRows", "LocalBatch", "SingleProcess", "abort_on_error",
-    "all_succeed", "allgather", "comm_world", "communicator", "distribute_rows", "distributed",
+    "LOCAL", "Communicator", "DistributedFunctions", "DistributedRows", "Functions", "LocalBatch", "SingleProcess",
+    "abort_on_error", "all_succeed", "allgather", "comm_world", "communicator", "distribute_rows", "distributed",
     "gather_vectors", "local_indices", "local_slice", "on_root",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,7 +236,10 @@ class DistributedFunctions:
             shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
 
 
-def distributed(functions: TrainFunctions, comm: Communicator | None) -> TrainFunctions | DistributedFunctions:
+Functions = Union[TrainFunctions, DistributedFunctions]
+
+
+def distributed(functions: TrainFunctions, comm: Communicator | None) -> Functions:
     """Functions over the rows of all processes.
 
     Parameters

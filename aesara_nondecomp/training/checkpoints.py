@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp._communicator import LOCAL, Communicator
@@ -64,7 +65,9 @@ class CheckpointFile:
     Parameters
     ----------
     checkpoint : Checkpoint
+        The user's options.
     comm : communicator, default LOCAL
+        Of the processes.
 
     Attributes
     ----------
@@ -88,17 +91,23 @@ class CheckpointFile:
     def begin(
         self, start: dict[str, Any], fingerprint: dict[str, str], run: TrainingRun, validation: ValidationMonitor | None
     ) -> None:
-        """Take up the stored run, if any.
+        """Restore the stored run, if there is one.
 
         Parameters
         ----------
-        start : dict. State of the random generator before anything was drawn.
-        fingerprint : dict. Data and settings of this run; see `fingerprint`.
+        start : dict
+            State of the random generator before the run drew from it.
+        fingerprint : dict of str to str
+            Data and settings of this run; see `fingerprint`.
+        run : TrainingRun
+            Before its first step.
+        validation : ValidationMonitor or None
+            Of the run.
 
         Raises
         ------
         ValueError
-            If the stored run is one of other data or settings.
+            If the stored run had other data or settings.
         """
         self._kept = {"start": start, "fingerprint": {**fingerprint, "seed": json.dumps(start)}}
         if self._stored:
@@ -110,7 +119,7 @@ class CheckpointFile:
             run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
         self._stored = None
 
-    def _read(self, resume: bool):
+    def _read(self, resume: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         if not self._is_root:
             return None
         usable = self.path.parent.is_dir() and not self.path.is_dir()
@@ -118,7 +127,15 @@ class CheckpointFile:
         return read_archive(self.path, "checkpoint") if resume and self.path.exists() else None
 
     def write(self, run: TrainingRun, validation: ValidationMonitor | None) -> None:
-        """Store the run as it is after its latest step."""
+        """Store the run as it is after its last step.
+
+        Parameters
+        ----------
+        run : TrainingRun
+            As in `begin`.
+        validation : ValidationMonitor or None
+            As in `begin`.
+        """
         if not self._is_root:
             return
         values, arrays = run.state()
@@ -143,13 +160,21 @@ class CheckpointFile:
 
 
 def fingerprint(run: TrainingRun, validation: ValidationMonitor | None, **more: Any) -> dict[str, str]:
-    """Everything that decides how a run goes, as short texts by name.
+    """Digest everything that determines a run.
 
     Parameters
     ----------
-    run : TrainingRun, at its start.
+    run : TrainingRun
+        Before its first step.
     validation : ValidationMonitor or None
-    **more : further settings, by name: plain values or lists of arrays.
+        Of the run.
+    **more : object
+        Further settings: plain values or lists of arrays.
+
+    Returns
+    -------
+    dict of str to str
+        Short texts by the names of data and settings.
     """
     schedule = [run.settings.schedule(step) for step in range(0, run.total, max(1, run.total // 100))]
     network = run.functions.network
@@ -166,13 +191,14 @@ def fingerprint(run: TrainingRun, validation: ValidationMonitor | None, **more: 
     }
     if validation:
         parts["validation"] = [_digest(validation.X), _digest(validation.signs[:, None])]
-        watch = (str(validation.measure), validation.every, validation.patience, validation.threshold)
-        parts["evaluations"] = list(watch)
+        parts["evaluations"] = [
+            str(validation.measure), validation.every, validation.patience, validation.threshold
+        ]  # fmt: skip
     return {name: json.dumps(_plain(value)) for name, value in parts.items()}
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it; drivers by their class and attributes, arrays by their digest."""
+    """A value that JSON can hold: drivers become class and attributes, arrays their digest."""
     if isinstance(value, (Driver, RunningRates)):
         return {"class": type(value).__name__, **{name: _plain(v) for name, v in vars(value).items()}}
     if isinstance(value, dict):
@@ -191,7 +217,7 @@ def _name_of(value: Any) -> str:
 
 
 def _digest(X: Any) -> str:
-    """Of an array, LazyRows or CSR matrix, read slice by slice; of rows spread over processes, by their own means."""
+    """Digest of an array, LazyRows or CSR matrix, read slice by slice, or of distributed rows."""
     if isinstance(X, DistributedRows):
         return X.digest()
     digest = hashlib.blake2b(f"{X.shape} {np.dtype(X.dtype).str}".encode(), digest_size=16)
@@ -204,16 +230,16 @@ def _digest(X: Any) -> str:
 # -- the history as arrays -------------------------------------------------------------------------------------------
 
 
-def _pack_history(history: Sequence[Step]) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """Names of the duals with the number of steps that have them, stretch by stretch; and all numbers in arrays."""
+def _pack_history(history: Sequence[Step]) -> tuple[list[Any], dict[str, NDArray[Any]]]:
+    """Run lengths of the names of the duals, and all numbers in arrays."""
     numbers = [[s.step, s.samples, s.seconds, s.learning_rate, s.gradient_norm, *s.sums] for s in history]
-    stretches = [[list(names), len(list(steps))] for names, steps in itertools.groupby(tuple(s.duals) for s in history)]
+    names = [[list(names), len(list(steps))] for names, steps in itertools.groupby(tuple(s.duals) for s in history)]
     duals = [value for s in history for value in s.duals.values()]
-    return stretches, {"history": np.array(numbers, dtype="float64"), "duals": np.array(duals, dtype="float64")}
+    return names, {"history": np.array(numbers, dtype="float64"), "duals": np.array(duals, dtype="float64")}
 
 
-def _unpack_history(stretches: list[Any], arrays: dict[str, np.ndarray]) -> list[Step]:
-    names = itertools.chain.from_iterable(itertools.repeat(names, count) for names, count in stretches)
+def _unpack_history(run_lengths: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Step]:
+    names = itertools.chain.from_iterable(itertools.repeat(names, count) for names, count in run_lengths)
     duals = iter(arrays["duals"].tolist())
     return [
         Step(int(step), int(samples), seconds, rate, {name: next(duals) for name in of_step}, ClassSums(*sums), norm)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
-from aesara_nondecomp.step.train_functions import TrainFunctions
+from aesara_nondecomp.parallel import Functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ def is_share(validation: Any) -> bool:
     Parameters
     ----------
     validation : float or (X, y)
+        See `EarlyStopping`.
 
     Returns
     -------
@@ -77,28 +79,35 @@ def is_share(validation: Any) -> bool:
 
 
 class ValidationMonitor:
-    """Evaluations of a run, the best weights so far, and the patience left.
+    """Evaluations of a run on held-out rows, and the best weights so far.
 
     Parameters
     ----------
-    X, signs : rows (prepared as for training) and their labels in {-1, +1}
+    X : array, LazyRows, CSR matrix or DistributedRows, shape (n, d)
+        Prepared as for training.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
     measure : measures.Measure
-    every : int >= 1. Steps between evaluations.
-    threshold : float or None
-        Scores above it are positive; None for the best one at each evaluation, as for weights that get one later.
-    patience : int >= 1 or None
-        Evaluations in a row without a better one after which `should_stop` is true; None for never.
+        By which evaluations are compared.
+    every : int
+        Steps between two evaluations, at least 1.
+    patience : int or None
+        `should_stop` after so many evaluations in a row without a better one, at least 1; None for never.
+    threshold : float or None, default 0
+        Scores above it are positive; None for the best threshold of each evaluation, if the model gets one later.
 
     Attributes
     ----------
     evaluations : list of Evaluation
-    best_parameters : list of arrays or None. Of the first evaluation that no later one beats.
+        So far.
+    best_parameters : list of arrays or None
+        Parameters of the best evaluation, the first one among equals.
     """
 
     def __init__(
         self,
-        X,
-        signs: np.ndarray,
+        X: Any,
+        signs: NDArray[Any],
         measure: measures.Measure,
         every: int,
         patience: int | None,
@@ -107,15 +116,30 @@ class ValidationMonitor:
         self.X, self.signs, self.measure, self.every, self.patience = X, signs, measure, every, patience
         self.threshold = threshold
         self.evaluations: list[Evaluation] = []
-        self.best_parameters: list[np.ndarray] | None = None
+        self.best_parameters: list[NDArray[Any]] | None = None
 
     @property
     def best(self) -> Evaluation | None:
         """The first of the best evaluations."""
         return max(self.evaluations, key=lambda e: self._merit(e.value)) if self.evaluations else None
 
-    def evaluate(self, functions: TrainFunctions, parameters: list[np.ndarray], step: int) -> Evaluation:
-        """Score `parameters` after a step and keep them if they are the best so far."""
+    def evaluate(self, functions: Functions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
+        """Evaluate parameters and keep them if they are the best so far.
+
+        Parameters
+        ----------
+        functions : TrainFunctions or DistributedFunctions
+            Compute the scores.
+        parameters : list of arrays
+            Such as the averaged ones.
+        step : int
+            Number of the step after which they are evaluated.
+
+        Returns
+        -------
+        Evaluation
+            Is in `evaluations` too.
+        """
         with functions.using(parameters):
             scores = functions.scores(self.X)
         threshold = self.threshold
@@ -130,20 +154,39 @@ class ValidationMonitor:
         return evaluation
 
     def should_stop(self, since: int = 0) -> bool:
-        """Whether `patience` evaluations after the best one, and after step `since`, were no better."""
+        """Whether patience is exhausted.
+
+        Parameters
+        ----------
+        since : int, default 0
+            Evaluations up to this step do not count.
+
+        Returns
+        -------
+        bool
+            True after `patience` evaluations that are later than the best one.
+        """
         if self.patience is None or self.best is None:
             return False
         return sum(e.step > max(since, self.best.step) for e in self.evaluations) >= self.patience
 
     def _merit(self, value: float) -> float:
-        """Larger is better; undefined is worst."""
+        """The value, turned so that larger is better; an undefined value is worst."""
         return -np.inf if np.isnan(value) else float(self.measure.oriented(value))
 
     def state(self) -> dict[str, Any]:
-        """The evaluations, as values that JSON can hold; `best_parameters` go beside them."""
+        """The evaluations, as values that JSON can hold, without `best_parameters`."""
         return {"evaluations": [list(e) for e in self.evaluations]}
 
-    def restore(self, state: dict[str, Any], best_parameters: list[np.ndarray] | None) -> None:
-        """Take up what `state` gave."""
+    def restore(self, state: dict[str, Any], best_parameters: list[NDArray[Any]] | None) -> None:
+        """Restore a state returned by `state`.
+
+        Parameters
+        ----------
+        state : dict
+            The evaluations.
+        best_parameters : list of arrays or None
+            Parameters of the best evaluation.
+        """
         self.evaluations = [Evaluation(*values) for values in state["evaluations"]]
         self.best_parameters = best_parameters

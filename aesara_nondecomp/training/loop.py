@@ -1,28 +1,33 @@
-"""The one training loop: every driver, one compiled step, a record per step."""
+"""The training loop: one for all drivers, with one compiled step and a record of each step."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, positive_number
 from aesara_nondecomp.data import MiniBatches, both_classes
+from aesara_nondecomp.data.batches import Batch
 from aesara_nondecomp.drivers import Driver, RewardWeights, RowDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
-from aesara_nondecomp.step.train_functions import TrainFunctions
+from aesara_nondecomp.parallel import Functions
+
+Normaliser = Callable[[RewardWeights, Batch, float], Sequence[float]]
 
 
 def train(
-    functions: TrainFunctions,
+    functions: Functions,
     driver: Driver,
     batches: MiniBatches,
     *,
     learning_rate: float,
     schedule: Callable[[int], float] = lambda step: 1.0,
-    round_data: tuple[np.ndarray, np.ndarray] | None = None,
+    round_data: tuple[Any, NDArray[Any]] | None = None,
     normalize: str = "prior",
     after: Step | None = None,
 ) -> Iterator[Step]:
@@ -30,21 +35,33 @@ def train(
 
     Parameters
     ----------
-    functions : TrainFunctions. Its parameters are moved in place.
+    functions : TrainFunctions or DistributedFunctions
+        Their parameters are updated in place.
     driver : Driver
+        Sets the reward weights of each step.
     batches : MiniBatches
-    learning_rate : float > 0
-    schedule : callable (step from 0 -> factor on the learning rate)
+        The training rows.
+    learning_rate : float
+        Above 0.
+    schedule : callable, optional
+        Takes the index of a step, from 0, and returns a factor on the learning rate. Default: constant 1.
     round_data : (X, y), optional
-        The rows that a driver's rounds are evaluated on; by default each round draws one batch with both classes.
-    normalize : {"prior", "batch"}
-        Class sums are divided by the expected number of a class's rows (unbiased) or by the batch's own (spec 1.3).
-        Row drivers weight rows and not sums, so neither concerns them.
-    after : Step, optional. The last step of an earlier phase, to go on counting from.
+        Rows to evaluate when a driver asks for a refresh. Default: a batch with both classes, drawn each time.
+    normalize : {"prior", "batch"}, default "prior"
+        Divide class sums by the expected number of a class's rows (unbiased), or by the batch's own
+        (docs/algorithms.md 1.3). Without effect for row drivers, which weight rows and not sums.
+    after : Step, optional
+        The last step of an earlier phase, from which counts continue. Default: counts start at 0.
 
     Yields
     ------
     Step
+        The record of a step, after it.
+
+    Raises
+    ------
+    ValueError
+        If `learning_rate` or `normalize` is not as described above.
     """
     positive_number("learning_rate", learning_rate)
     normaliser = _NORMALISERS[check_normalize(normalize)]
@@ -52,7 +69,7 @@ def train(
     while True:
         evaluation = driver.evaluate == "new" or driver.needs_refresh()
         functions.compile(evaluation=evaluation, rows=isinstance(driver, RowDriver))
-        begun = time.perf_counter()
+        start = time.perf_counter()
         while driver.needs_refresh():
             driver.refresh(_round_sums(functions, batches, round_data))
         rate = learning_rate * schedule(step)
@@ -62,11 +79,13 @@ def train(
             batch, sums, gradient_norm = _class_step(functions, driver, batches, rate, normaliser)
         step += 1
         samples += batch.rows
-        seconds += time.perf_counter() - begun
+        seconds += time.perf_counter() - start
         yield Step(step, samples, seconds, rate, driver.duals(), sums, gradient_norm)
 
 
-def _class_step(functions, driver, batches, rate, normaliser):
+def _class_step(
+    functions: Functions, driver: Driver, batches: MiniBatches, rate: float, normaliser: Normaliser
+) -> tuple[Batch, ClassSums, float]:
     batch = next(batches)
     functions.set_objective(normaliser(driver.weights(), batch, batches.positive_share), rate)
     sums, gradient_norm = functions.ascend(batch.X, batch.y)
@@ -74,7 +93,9 @@ def _class_step(functions, driver, batches, rate, normaliser):
     return batch, sums, gradient_norm
 
 
-def _row_step(functions, driver: RowDriver, batches, rate):
+def _row_step(
+    functions: Functions, driver: RowDriver, batches: MiniBatches, rate: float
+) -> tuple[Batch, ClassSums, float]:
     batch = both_classes(batches)  # without one of them the loss is undefined
     scores = functions.scores(batch.X)
     functions.set_objective(RewardWeights(), rate)
@@ -82,31 +103,48 @@ def _row_step(functions, driver: RowDriver, batches, rate):
     return batch, class_sums(scores, batch.y), gradient_norm
 
 
-def _round_sums(functions, batches, round_data) -> ClassSums:
+def _round_sums(functions: Functions, batches: MiniBatches, round_data: tuple[Any, NDArray[Any]] | None) -> ClassSums:
     if round_data is not None:
         return functions.class_sums(*round_data)
     batch = both_classes(batches)
     return functions.class_sums(batch.X, batch.y)
 
 
-def _by_prior(weights, batch, share):
-    """Weights per row from weights of class means: divided by the share of the class in the batches."""
+def _by_prior(weights: RewardWeights, batch: Batch, share: float) -> Sequence[float]:
+    """Weights per row from weights of class means: divided by the fraction of the class in the batches."""
     sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = weights
     rest = 1.0 - share
     return sigmoid_pos / share, sigmoid_neg / rest, logistic_pos / share, logistic_neg / rest
 
 
-def _by_batch(weights, batch, share):
+def _by_batch(weights: RewardWeights, batch: Batch, share: float) -> Sequence[float]:
+    """The same by the class's fraction of this batch; 0 for a missing class."""
     pos, neg = float(np.maximum(batch.y, 0).sum()), float(np.maximum(-batch.y, 0).sum())
     to_pos, to_neg = ((pos + neg) / part if part else 0.0 for part in (pos, neg))
     sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = weights
     return sigmoid_pos * to_pos, sigmoid_neg * to_neg, logistic_pos * to_pos, logistic_neg * to_neg
 
 
-_NORMALISERS = {"prior": _by_prior, "batch": _by_batch}
+_NORMALISERS: dict[str, Normaliser] = {"prior": _by_prior, "batch": _by_batch}
 
 
 def check_normalize(normalize: str) -> str:
-    """The given name of a normalisation, or a ValueError that suggests the nearest."""
+    """Check the name of a normalisation.
+
+    Parameters
+    ----------
+    normalize : str
+        See `train`.
+
+    Returns
+    -------
+    str
+        The given name.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown; the nearest is suggested.
+    """
     choose("normalize", normalize, _NORMALISERS)
     return normalize

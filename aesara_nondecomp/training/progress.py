@@ -1,30 +1,35 @@
-"""A progress bar, where someone is there to see it."""
+"""A progress bar on the terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable
+from typing import Any
 
 
 @contextmanager
 def progress_bar(total: int, done: int, show: bool | None) -> Iterator[Callable[[Any], None]]:
-    """A tqdm bar on stderr for the length of a ``with`` block.
+    """Show a tqdm bar on stderr inside a ``with`` block.
 
     Parameters
     ----------
-    total, done : int. Steps in all, and those made before.
-    show : bool or None. None shows it if stderr is a terminal and tqdm is installed.
+    total : int
+        Number of steps of the whole run.
+    done : int
+        Number of steps made before.
+    show : bool or None
+        None shows the bar if stderr is a terminal and tqdm is installed.
 
     Yields
     ------
-    callable: to be called once per step, with anything.
+    callable
+        Call it once per step, with any argument.
 
     Raises
     ------
     ImportError
-        If a bar is asked for and tqdm is missing.
+        If `show` is True and tqdm is missing.
     """
     bar_class = _tqdm(required=show is True) if _wanted(show) else None
     if bar_class is None:
@@ -42,7 +47,7 @@ def _wanted(show: bool | None) -> bool:
     return sys.stderr.isatty() if show is None else bool(show)
 
 
-def _tqdm(required: bool):
+def _tqdm(required: bool) -> Any:
     try:
         from tqdm import tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""A training run: the phases of a recipe one after another, in a state that can be stored and taken up again."""
+"""A training run: the phases of a recipe one after another, in a state that can be stored and restored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.history import Step
+from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.step.prefetch import row_loader_for
-from aesara_nondecomp.step.train_functions import TrainFunctions
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.recipes import Phase
 
@@ -22,18 +23,47 @@ SMALL_BATCH, ROWS_FOR_SMALL_BATCHES = 8, 512
 
 
 class TrainingRows(NamedTuple):
-    """What is trained on."""
+    """The training set.
+
+    Attributes
+    ----------
+    X : array, LazyRows, CSR matrix or BatchSource, shape (n, d)
+        Prepared features.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    weight : array, shape (n,), or None
+        Positive sample weights; None for equal ones.
+    """
 
     X: Any
-    """Prepared features: array, LazyRows or CSR matrix, shape (n, d)."""
-    signs: np.ndarray
-    """Labels (n,) in {-1, +1}."""
-    weight: np.ndarray | None
-    """Sample weights (n,), positive; None for equal ones."""
+    signs: NDArray[Any]
+    weight: NDArray[Any] | None
 
 
 class Settings(NamedTuple):
-    """What all phases of a run share; see `fitting.fit`."""
+    """Settings that all phases of a run share; see `fit`.
+
+    Attributes
+    ----------
+    steps : int
+        Of the whole run.
+    learning_rate : float
+        Before the schedule.
+    schedule : callable
+        From the index of a step to a factor on the learning rate.
+    averaging : float
+        Decay of the running average of the weights.
+    l2 : float
+        Weight decay.
+    temperature : float
+        Of the sigmoid reward.
+    batch_size : int
+        Rows per batch.
+    sampler : str or float
+        See `data.MiniBatches`.
+    normalize : str
+        See `train`.
+    """
 
     steps: int
     learning_rate: float
@@ -51,22 +81,28 @@ class TrainingRun:
 
     Parameters
     ----------
-    functions : TrainFunctions. Moved in place.
-    phases : sequence of Phase. Their drivers are copied, so that a recipe can be used again.
+    functions : TrainFunctions or DistributedFunctions
+        Their parameters are updated in place.
+    phases : sequence of Phase
+        Their drivers are copied, so that a recipe can be used again.
     rows : TrainingRows
+        The training set.
     settings : Settings
+        Of all phases.
     rng : numpy Generator
+        Of the order of rows.
 
     Attributes
     ----------
     history : list of Step
+        The record of all steps so far.
     phase : int
-        Index of the present phase; the number of phases once all are done.
+        Index of the current phase; the number of phases after the last one.
     """
 
     def __init__(
         self,
-        functions: TrainFunctions,
+        functions: Functions,
         phases: Sequence[Phase],
         rows: TrainingRows,
         settings: Settings,
@@ -74,27 +110,32 @@ class TrainingRun:
     ):
         self.functions, self.rows, self.settings, self.rng = functions, rows, settings, rng
         self.phases = copy.deepcopy(list(phases))
-        self.last_steps = np.cumsum(_steps_of_phases(self.phases, settings.steps)).tolist()
+        self.last_steps: list[int] = np.cumsum(_steps_of_phases(self.phases, settings.steps)).tolist()
         self.history: list[Step] = []
         self.phase = 0
         self._phase_state: _PhaseState | None = None
 
     @property
     def total(self) -> int:
-        """Steps of the whole run."""
+        """Number of steps of the whole run."""
         return self.last_steps[-1]
 
     @property
     def last_phase_begins(self) -> int | None:
-        """Number of steps before the last phase; None while an earlier one runs."""
+        """Number of steps before the last phase; None during an earlier one."""
         if self.phase < len(self.phases) - 1:
             return None
         return self.last_steps[-2] if len(self.phases) > 1 else 0
 
     def steps(self) -> Iterator[Step]:
-        """Train: the steps that are left, each recorded in `history` before it is yielded.
+        """Make the remaining steps.
 
-        A phase ends with the parameters at their running average.
+        Each phase ends by setting the parameters to their running average.
+
+        Yields
+        ------
+        Step
+            Is in `history` already.
         """
         while self.phase < len(self.phases):
             self._phase_state = self._phase_state or _PhaseState(self, self.phases[self.phase])
@@ -108,73 +149,93 @@ class TrainingRun:
             self.phase += 1
 
     def close(self) -> None:
-        """Read the rows no more: to be called where the steps end, however they do."""
+        """Stop reading the rows. Call this when the steps end, even by an error."""
         if self._phase_state:
             self._phase_state.batches.close()
 
-    def averaged_parameters(self) -> list[np.ndarray]:
-        """All parameters, those that train now at their running average."""
+    def averaged_parameters(self) -> list[NDArray[Any]]:
+        """All parameters; those that the current phase trains at their running average."""
         if self._phase_state is None:
             return self.functions.parameters()
         training = self._phase_state.functions
         with training.using(training.averaged_parameters()):
             return self.functions.parameters()
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Everything needed to go on exactly after a step: values that JSON can hold, and arrays by name.
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Complete state for exact resumption, except `history`.
 
-        `history` is left to the caller.
+        Returns
+        -------
+        values : dict
+            Values that JSON can hold.
+        arrays : dict of str to array
+            The rest.
+
+        Raises
+        ------
+        ValueError
+            Before the first step.
         """
-        stretch = self._phase_state
-        if stretch is None:
+        phase = self._phase_state
+        if phase is None:
             raise ValueError("a run has a state after one of its steps only: iterate over `steps` first")
         values = {
             "phase": self.phase,
-            "rng": stretch.rng_at_start,
-            "batches": stretch.batches.state(),
-            "driver": stretch.driver.state(),
+            "rng": phase.rng_at_start,
+            "batches": phase.batches.state(),
+            "driver": phase.driver.state(),
         }
         whole = {f"whole.{k}": value for k, value in enumerate(self.functions.parameters())}
-        training = {f"training.{name}": value for name, value in stretch.functions.state().items()}
+        training = {f"training.{name}": value for name, value in phase.functions.state().items()}
         return values, {**whole, **training}
 
-    def restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray], history: list[Step]) -> None:
-        """Take up what `state` gave, on the same rows with the same phases and settings."""
+    def restore(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]], history: list[Step]) -> None:
+        """Restore a state returned by `state`, on the same rows with the same phases and settings.
+
+        Parameters
+        ----------
+        values : dict
+            As from `state`.
+        arrays : dict of str to array
+            As from `state`.
+        history : list of Step
+            The record of the steps before.
+        """
         self.phase, self.history = values["phase"], history
         self.rng.bit_generator.state = values["rng"]
         n_parameters = len(self.functions.network.parameters)
         self.functions.load([arrays[f"whole.{k}"] for k in range(n_parameters)])
-        # Begun as at its first step, on the same random numbers; then everything that has moved since is put back.
-        self._phase_state = stretch = _PhaseState(self, self.phases[self.phase])
-        stretch.functions.restore(
+        # Build the phase as before its first step, from the same random numbers; then restore what has changed since.
+        self._phase_state = phase = _PhaseState(self, self.phases[self.phase])
+        phase.functions.restore(
             {name.removeprefix("training."): value for name, value in arrays.items() if name.startswith("training.")}
         )
-        stretch.batches.restore(values["batches"])
-        stretch.driver.restore(values["driver"])
+        phase.batches.restore(values["batches"])
+        phase.driver.restore(values["driver"])
 
 
 class _PhaseState:
-    """What one phase trains with: the functions (of all layers or the head), its driver, batches and round rows."""
+    """The state of one phase: its functions (of all layers or of the head), driver, batches and round rows."""
 
     def __init__(self, run: TrainingRun, phase: Phase):
         self.settings, self.driver = run.settings, phase.driver
         self.rng_at_start = run.rng.bit_generator.state
         X, signs, weight = run.rows
-        self.functions = run.functions.head if phase.head_only else run.functions
+        self.functions: Functions = run.functions.head if phase.head_only else run.functions
         X = run.functions.features(X) if phase.head_only else X
         settings = run.settings
         self.functions.configure(l2=settings.l2, averaging=settings.averaging, temperature=settings.temperature)
         self.functions.restart()
         dtype = self.functions.network.dtype
-        fetch = row_loader_for(X, self.functions.backend)
-        self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, fetch)
+        loader = row_loader_for(X, self.functions.backend)
+        self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, loader)
         rows = phase.driver.round_rows
         if rows is None and self.batches.batch_size < SMALL_BATCH:
             rows = ROWS_FOR_SMALL_BATCHES
         self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
 
     def train(self, after: Step | None) -> Iterator[Step]:
-        """Endless steps."""
+        """Infinitely many steps."""
         return train(
             self.functions,
             self.driver,
@@ -187,12 +248,19 @@ class _PhaseState:
         )
 
 
-def _round_data(X, signs, rows: int | None, rng, weight=None, dtype="float32"):
-    """The rows that a driver's rounds are evaluated on: a fixed sample, or None for a batch each time."""
+def _round_data(
+    X: Any,
+    signs: NDArray[Any],
+    rows: int | None,
+    rng: np.random.Generator,
+    weight: NDArray[Any] | None = None,
+    dtype: str = "float32",
+) -> tuple[Any, NDArray[Any]] | None:
+    """A fixed sample to evaluate when a driver asks for a refresh; None for a batch each time."""
     if rows is None:
         return None
     order = rng.permutation(len(signs))
-    # One row of each class at least: a level taken without one of them would mean nothing (spec 1.4).
+    # At least one row of each class: a level taken without one of them would mean nothing (docs/algorithms.md 1.4).
     of_each = [order[signs[order] == sign][0] for sign in (1, -1)]
     chosen = np.unique([*of_each, *order[:rows]])
     sample = select_rows(X, chosen)[:]
@@ -202,7 +270,7 @@ def _round_data(X, signs, rows: int | None, rng, weight=None, dtype="float32"):
 
 
 def _steps_of_phases(phases: Sequence[Phase], steps: int) -> list[int]:
-    """`steps` divided among the phases by their shares, each at least 1; the last one takes the rest."""
+    """`steps` divided among the phases by their shares, each at least 1; the last phase takes the rest."""
     total = sum(phase.share for phase in phases)
     first = [max(1, round(steps * phase.share / total)) for phase in phases[:-1]]
     return [*first, max(1, steps - sum(first))]

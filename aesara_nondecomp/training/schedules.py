@@ -1,4 +1,4 @@
-"""Learning-rate schedules: plain functions of the step, since the rate is a shared scalar."""
+"""Learning-rate schedules: plain functions of the step, as the rate is a shared scalar."""
 
 from __future__ import annotations
 
@@ -11,37 +11,91 @@ Schedule = Callable[[int], float]
 
 
 def constant() -> Schedule:
-    """Factor 1 at every step."""
+    """Keep the learning rate constant.
+
+    Returns
+    -------
+    callable
+        Takes the index of a step, from 0, and returns a factor on the learning rate: 1.
+    """
     return lambda step: 1.0
 
 
 def step_decay(every: int, factor: float = 0.1) -> Schedule:
-    """Multiplied by `factor` in (0, 1] after each `every` >= 1 steps; ValueError out of these ranges."""
+    """Multiply the learning rate by a factor every so many steps.
+
+    Parameters
+    ----------
+    every : int
+        Steps between two changes, at least 1.
+    factor : float, default 0.1
+        In (0, 1].
+
+    Returns
+    -------
+    callable
+        Takes the index of a step, from 0, and returns a factor on the learning rate.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     positive_int("every", every)
     require(0 < factor <= 1, "factor must lie in (0, 1]", factor)
     return lambda step: factor ** (step // every)
 
 
 def cosine(total: int, final: float = 0.0) -> Schedule:
-    """Half a cosine from 1 down to `final` in [0, 1] at step `total` >= 1, constant after it; else ValueError."""
+    """Lower the learning rate along half a cosine, and keep it constant after that.
+
+    Parameters
+    ----------
+    total : int
+        Steps until the final value, at least 1.
+    final : float, default 0
+        Final factor, in [0, 1].
+
+    Returns
+    -------
+    callable
+        Takes the index of a step, from 0, and returns a factor on the learning rate.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     positive_int("total", total)
     require(0 <= final <= 1, "final must lie in [0, 1]", final)
     return lambda step: final + (1 - final) * 0.5 * (1 + math.cos(math.pi * min(step, total) / total))
 
 
 def inverse_root() -> Schedule:
-    """1 / sqrt(step + 1)."""
+    """Divide the learning rate by sqrt(step + 1).
+
+    Returns
+    -------
+    callable
+        Takes the index of a step, from 0, and returns a factor on the learning rate.
+    """
     return lambda step: 1.0 / math.sqrt(step + 1)
 
 
 def get(schedule: str | Schedule, steps: int) -> Schedule:
-    """A schedule by name, laid over `steps` steps, or the given function as it is.
+    """A schedule by name, or the given function.
 
     Parameters
     ----------
-    schedule : {"constant", "step", "cosine", "inverse_root"} or callable (step from 0 -> factor on the rate)
-        "step" divides the rate by 10 once, when half of the steps are done.
-    steps : int >= 1
+    schedule : {"constant", "step", "cosine", "inverse_root"} or callable
+        "step" divides the rate by 10 once, after half of the steps. A callable takes the index of a step, from 0, and
+        returns a factor on the learning rate.
+    steps : int
+        Number of steps of the run, at least 1.
+
+    Returns
+    -------
+    callable
 
     Raises
     ------

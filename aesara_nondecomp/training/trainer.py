@@ -1,11 +1,11 @@
-"""A run to its end: evaluated, reported, stored, stopped early."""
+"""Drive a run to completion: validation, callbacks, checkpoints, early stopping."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import abort_on_error
@@ -14,23 +14,32 @@ from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
 
+Callback = Callable[[Any], Any]
+
 
 def run_training(
     run: TrainingRun,
     validation: ValidationMonitor | None,
     checkpoint: CheckpointFile | None,
-    callbacks: Sequence[Callable[[Any], Any]],
+    callbacks: Sequence[Callback],
     progress: bool | None,
 ) -> None:
-    """Make the steps that are left. Ctrl-C ends them early, with a warning, once there is a model.
+    """Make the remaining steps of a run.
+
+    Ctrl-C ends them early with a warning, unless no step was made yet or other processes take part.
 
     Parameters
     ----------
     run : TrainingRun
-    validation : ValidationMonitor or None. Evaluated now and then, and at the last step; it may end the run.
-    checkpoint : CheckpointFile or None. Written now and then, and at the last step.
-    callbacks : sequence of callables. Called with each Step; a true answer ends the run.
-    progress : bool or None. See `progress.progress_bar`; the first process alone shows it.
+        Continues from its last step.
+    validation : ValidationMonitor or None
+        Evaluates every so many steps and at the last one; it may end the run.
+    checkpoint : CheckpointFile or None
+        Written every so many steps and at the last one.
+    callbacks : sequence of callables
+        Called with each Step; returning True stops training.
+    progress : bool or None
+        See `progress.progress_bar`; only rank 0 shows the bar.
     """
     comm = run.functions.comm
     shown = progress if comm.rank == 0 else False
@@ -48,17 +57,33 @@ def run_training(
             run.close()
 
 
-def final_parameters(run: TrainingRun, validation: ValidationMonitor | None) -> list[np.ndarray]:
-    """The best ones by validation, or the running average; the functions are left with them."""
+def final_parameters(run: TrainingRun, validation: ValidationMonitor | None) -> list[NDArray[Any]]:
+    """The parameters of the trained model, which the functions of the run hold afterwards.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        Whose steps have ended.
+    validation : ValidationMonitor or None
+        Of the run.
+
+    Returns
+    -------
+    list of arrays
+        The best ones by validation, or the running average.
+    """
     best = validation.best_parameters if validation else None
     run.functions.load(best or run.averaged_parameters())
     return run.functions.parameters()
 
 
 def _make_steps(
-    run: TrainingRun, validation: ValidationMonitor | None, checkpoint: CheckpointFile | None, callbacks
+    run: TrainingRun,
+    validation: ValidationMonitor | None,
+    checkpoint: CheckpointFile | None,
+    callbacks: Sequence[Callback],
 ) -> None:
-    if _out_of_patience(run, validation):  # a finished run, resumed
+    if _out_of_patience(run, validation):  # a finished run was resumed
         return
     for step in run.steps():
         last = step.step == run.total
@@ -75,5 +100,5 @@ def _make_steps(
 def _out_of_patience(run: TrainingRun, validation: ValidationMonitor | None) -> bool:
     if validation is None:
         return False
-    begins = run.last_phase_begins
-    return begins is not None and validation.should_stop(since=begins)
+    start = run.last_phase_begins
+    return start is not None and validation.should_stop(since=start)

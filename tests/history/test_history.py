@@ -1,4 +1,4 @@
-"""Looking back on a run: the table, the picture, the collapse, and the bar while it goes on."""
+"""The record of a run: as a frame and as a figure, its collapse, and the progress bar."""
 
 import sys
 
@@ -82,7 +82,7 @@ def test_the_panels_hold_the_recorded_numbers(drawn, model):
     evaluations, rates, duals, gradient = (lines_of(axis) for axis in drawn.axes)
     assert any(np.array_equal(y, [e.value for e in model.evaluations]) for y in evaluations.values())
     assert f"best: step {model.best_step}" in evaluations
-    for name in ("TPR (counts)", "soft P (sigmoid)", "TNR (counts)", "soft N (sigmoid)"):
+    for name in ("TPR (hard predictions)", "soft P (sigmoid)", "TNR (hard predictions)", "soft N (sigmoid)"):
         assert np.nanmin(rates[name]) >= 0 and np.nanmax(rates[name]) <= 1
     assert set(duals) == set(model.history[-1].duals)
     assert gradient["each step"].tolist() == [step.gradient_norm for step in model.history]
@@ -184,3 +184,10 @@ def test_a_missing_bar_is_an_error_only_if_asked_for(monkeypatch):
         assert advance(None) is None
     with pytest.raises(ImportError, match=r"pip install 'aesara-nondecomp\[progress\]'"), progress_bar(3, 0, True):
         pass
+
+
+def test_the_confusion_matrix_of_an_evaluation_has_its_former_name_too(model):
+    evaluation = model.evaluations[-1]
+    with pytest.warns(DeprecationWarning, match="Evaluation.table is now spelled confusion_matrix") as caught:
+        assert evaluation.table == evaluation.confusion_matrix
+    assert caught[0].filename == __file__

@@ -42,7 +42,7 @@ def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measur
     predicted = model.predict(HELD[0])
     counts = [int(np.sum((HELD[1] == y) & (predicted == z))) for y, z in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
     best = {e.step: e for e in model.evaluations}[model.best_step]
-    assert best.table == ConfusionMatrix(*counts)
+    assert best.confusion_matrix == ConfusionMatrix(*counts)
     assert best.value == measures.get(measure).from_counts(*counts) == model.value(*HELD)
 
 
@@ -81,7 +81,7 @@ def test_evaluations_come_20_a_run_at_least_10_steps_apart_and_at_the_end(steps,
 
 def test_a_share_is_held_out_in_both_classes_and_not_trained_on(functions):
     model = fit(X, Y, network=functions, validation=0.25, **QUICK)
-    table = model.evaluations[0].table
+    table = model.evaluations[0].confusion_matrix
     assert (table.TP + table.FN, table.FP + table.TN) == (15, 45)
     # The start takes the first batch; 180 rows are left, so that an epoch is five batches of 32 and one of 20.
     assert [step.samples for step in model.history[:7]] == [32, 64, 96, 128, 148, 180, 212]

@@ -58,7 +58,7 @@ def test_probabilities_are_those_of_the_calibrated_scores_in_the_order_of_the_cl
 
 def test_the_validation_matrix_counts_the_rows_held_out(model):
     best = next(e for e in model.evaluations if e.step == model.best_step)
-    assert model.validation_matrix == best.table and model.validation_matrix.n == 150
+    assert model.validation_matrix == best.confusion_matrix and model.validation_matrix.n == 150
 
 
 def test_without_validation_rows_a_model_is_not_calibrated_until_it_is_told_to():
