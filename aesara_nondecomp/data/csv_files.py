@@ -1,16 +1,18 @@
-"""Read .csv files with a header row: features and labels, or columns of text."""
+"""Read .csv files with a header row, as features and labels or as columns of text."""
 
 from __future__ import annotations
 
 import csv
 from array import array
-from collections.abc import Sequence
-from typing import IO, Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.files import PathLike, Table, as_numbers, text_lines
+from aesara_nondecomp.data.files import PathLike, Table, as_numbers, narrow_floats, text_lines
 
 
 def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
@@ -18,85 +20,99 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
 
     Parameters
     ----------
-    path : path
-        Plain text or .gz, .bz2, .xz.
+    path : path-like
+        Plain text, or compressed as .gz, .bz2 or .xz.
     target : str
         Name of the label column, of numbers or text; every other column is a feature.
-    delimiter : str
+    delimiter : str, default ","
         One character.
 
     Returns
     -------
     Table
-        `X` in float32; `y` as integers or float64 if all labels are finite numbers, else strings.
+        `X` is in float32, or in float64 where float32 would lose digits (timestamps, long ids); `y` holds integers or
+        float64 if all labels are finite numbers, otherwise strings.
 
     Raises
     ------
     ValueError
-        If `delimiter` is longer, the file is empty or no text, `target` is not in the header, a
-        name occurs twice, there are no rows or features, a row has too many or too few cells, or
-        a feature is not a number (naming line and column).
+        If `delimiter` is not one character, if the file is not text, if the header lacks `target`, repeats a name or
+        has no other column, or if there are no rows; also if a row has too many or too few cells or a feature is not a
+        number, naming line and column.
     FileNotFoundError
         If there is no such file.
     """
-    with text_lines(path) as lines:
-        rows = _csv_rows(path, lines, delimiter)
-        header = [name.strip() for name in next(rows, [])]
+    with _open_csv(path, delimiter) as (header, lines):
         where = _target_position(path, header, target)
         names = tuple(header[:where] + header[where + 1 :])
-        values, labels = array("f"), []
-        for row in rows:
-            if row:
-                _check_cells(f"{path}, line {rows.line_num}", row, header)
-                labels.append(row.pop(where).strip())
-                values.extend(_csv_numbers(f"{path}, line {rows.line_num}", row, names))
-    if not labels:
-        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
-    return Table(np.asarray(values).reshape(len(labels), len(names)), as_numbers(labels), names)
+        values, labels = array("d"), []
+        for number, cells in lines:
+            labels.append(cells.pop(where).strip())
+            values.extend(_csv_numbers(path, number, cells, names))
+    _check_rows(path, len(labels))
+    X = np.asarray(values).reshape(len(labels), len(names))
+    return Table(narrow_floats(X), as_numbers(labels), names)
 
 
 def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str]]:
-    """Read a table with a header row as text, column by column: numbers, categories and gaps as they stand.
+    """Read a table with a header row as columns of text: numbers, categories and missing values as they stand.
 
     Parameters
     ----------
-    path : path
-        Plain text or .gz, .bz2, .xz.
-    delimiter : str
+    path : path-like
+        Plain text, or compressed as .gz, .bz2 or .xz.
+    delimiter : str, default ","
         One character.
 
     Returns
     -------
-    dict
-        From each column's name to its cells, without blanks around them.
+    dict of str to list of str
+        The cells of each column, by its name, without leading and trailing blanks.
 
     Raises
     ------
     ValueError
-        If `delimiter` is longer, the file is no text, a name occurs twice, there are no rows, or
-        a row has too many or too few cells.
+        If `delimiter` is not one character, if the file is not text, if the header repeats a name, if there are no
+        rows, or if a row has too many or too few cells, naming the line.
     FileNotFoundError
         If there is no such file.
     """
-    with text_lines(path) as lines:
-        rows = _csv_rows(path, lines, delimiter)
-        header = [name.strip() for name in next(rows, [])]
+    with _open_csv(path, delimiter) as (header, lines):
         _check_unique(path, header)
         columns: list[list[str]] = [[] for _ in header]
-        for row in rows:
-            if row:
-                _check_cells(f"{path}, line {rows.line_num}", row, header)
-                for column, cell in zip(columns, row):
-                    column.append(cell.strip())
-    if not columns or not columns[0]:
-        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
+        for _, cells in lines:
+            for column, cell in zip(columns, cells):
+                column.append(cell.strip())
+    _check_rows(path, len(columns[0]) if columns else 0)
     return dict(zip(header, columns))
 
 
-def _csv_rows(path: PathLike, lines: IO[str], delimiter: str) -> Any:
-    if len(delimiter) != 1:
-        raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
-    return csv.reader(lines, delimiter=delimiter)
+class _OpenTable(NamedTuple):
+    header: list[str]
+    lines: Iterator[tuple[int, list[str]]]
+
+
+@contextmanager
+def _open_csv(path: PathLike, delimiter: str) -> Iterator[_OpenTable]:
+    """The header of a table, and its other lines by their numbers, which are read as they are asked for."""
+    with text_lines(path) as text:
+        if len(delimiter) != 1:
+            raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
+        reader = csv.reader(text, delimiter=delimiter)
+        header = [name.strip() for name in next(reader, [])]
+        yield _OpenTable(header, _complete_lines(path, reader, len(header)))
+
+
+def _complete_lines(path: PathLike, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
+    """Lines that are not empty, each checked to have `width` cells."""
+    for cells in reader:
+        if cells:
+            if len(cells) != width:
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: expected {width} cells as in the header, got {len(cells)}. "
+                    "Check the delimiter and the quotes."
+                )
+            yield reader.line_num, cells
 
 
 def _target_position(path: PathLike, header: list[str], target: str) -> int:
@@ -114,33 +130,30 @@ def _target_position(path: PathLike, header: list[str], target: str) -> int:
 
 
 def _check_unique(path: PathLike, header: list[str]) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted(name for name, count in Counter(header).items() if count > 1)
     if twice:
         raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
 
 
-def _check_cells(where: str, row: list[str], header: list[str]) -> None:
-    if len(row) != len(header):
-        raise ValueError(
-            f"{where}: expected {len(header)} cells as in the header, got {len(row)}. "
-            "Check the delimiter and the quotes."
-        )
+def _check_rows(path: PathLike, rows: int) -> None:
+    if not rows:
+        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
 
 
-def _csv_numbers(where: str, cells: list[str], names: Sequence[str]) -> list[float]:
+def _csv_numbers(path: PathLike, line: int, cells: list[str], names: Sequence[str]) -> list[float]:
     try:
         return [float(cell) for cell in cells]
     except ValueError:
-        for name, cell in zip(names, cells):
-            _csv_number(where, name, cell)
-        raise
-
-
-def _csv_number(where: str, name: str, cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
+        name, cell = next((name, cell) for name, cell in zip(names, cells) if not _is_number(cell))
         raise ValueError(
-            f"{where}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
+            f"{path}, line {line}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
             "(for example one-hot) and fill in missing cells first."
         ) from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""What the readers of files share: the table they give, opened text, labels."""
+"""Shared by the file readers: the table they return, opened files, and the dtypes of features and labels."""
 
 from __future__ import annotations
 
@@ -15,28 +15,50 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
 
 PathLike = Union[str, "os.PathLike[str]"]
 
+LARGEST_ROUNDING = 1e-5  # by float32, as a share of a column's range
+ENTRIES_PER_BLOCK = 2**20  # columns are checked block by block, to save memory
+
 
 class Table(NamedTuple):
-    """What a file held.
+    """Contents of a file.
 
     Attributes
     ----------
     X : array or CSR matrix, shape (n, d)
+        Features.
     y : array, shape (n,)
-        Labels in the file's own coding.
-    feature_names : tuple of str, or None
+        Labels, in the coding of the file.
+    feature_names : tuple of str or None
+        Names of the columns of `X`, where the file has them.
     """
 
     X: Any
-    y: np.ndarray
+    y: NDArray[Any]
     feature_names: tuple[str, ...] | None
 
 
 def existing_file(path: PathLike) -> Path:
-    """The path, or a FileNotFoundError."""
+    """Return the path of a file after checking that the file exists.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    """
     found = Path(path)
     if not found.is_file():
         raise FileNotFoundError(f"there is no file {path}. Check the path.")
@@ -45,7 +67,25 @@ def existing_file(path: PathLike) -> Path:
 
 @contextmanager
 def text_lines(path: PathLike) -> Iterator[IO[str]]:
-    """The lines of a text file, compressed or not; a ValueError, naming the file, for what is no such text."""
+    """Open a text file, compressed or not, for reading by lines.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8 text, plain or in the compression of its suffix: .gz, .bz2 or .xz.
+
+    Yields
+    ------
+    file object
+        The text, with line ends as stored.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not such text, or is truncated; naming the file.
+    """
     found = existing_file(path)
     openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     opener = openers.get(found.suffix.lower(), open)
@@ -60,7 +100,25 @@ def text_lines(path: PathLike) -> Iterator[IO[str]]:
 
 @contextmanager
 def open_archive(path: PathLike) -> Iterator[Any]:
-    """The arrays of an .npz file by name; a ValueError, naming the file, for what is no such archive."""
+    """Open an .npz file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Yields
+    ------
+    numpy.lib.npyio.NpzFile
+        Its arrays by name; read them with `stored_array`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not an .npz archive; naming the file.
+    """
     found = existing_file(path)
     try:
         archive = np.load(found, allow_pickle=False)
@@ -75,10 +133,30 @@ def open_archive(path: PathLike) -> Iterator[Any]:
         yield archive
 
 
-def stored_array(archive: Any, name: str, path: PathLike) -> np.ndarray:
-    """One array of an open archive; a ValueError, naming file and array, where it is damaged."""
+def stored_array(archive: Any, name: str, path: PathLike) -> NDArray[Any]:
+    """Read one array of an open archive.
+
+    Parameters
+    ----------
+    archive : numpy.lib.npyio.NpzFile
+        From `open_archive`.
+    name : str
+        An array in it.
+    path : path-like
+        The file, for the error message.
+
+    Returns
+    -------
+    array
+        As stored.
+
+    Raises
+    ------
+    ValueError
+        If the array is damaged or holds Python objects; naming file and array.
+    """
     try:
-        return archive[name]
+        return np.asarray(archive[name])
     except MemoryError:
         raise  # the array is too large, the file may be whole
     except Exception as error:  # damage makes zip, zlib and NumPy's parser of headers raise errors of many types
@@ -88,17 +166,74 @@ def stored_array(archive: Any, name: str, path: PathLike) -> np.ndarray:
         ) from error
 
 
-def whole_numbers(numbers: np.ndarray) -> np.ndarray:
-    """Labels as integers if all of them are whole, else as they are."""
+def narrow_floats(X: Any) -> Any:
+    """Convert features to float32 unless that would lose digits that matter.
+
+    Timestamps, long ids and small differences between large numbers stay in float64: in float32, 1.7e9 + 60 is 1.7e9.
+
+    Parameters
+    ----------
+    X : array or CSR matrix, shape (n, d)
+        In float64, with at least one row and one column.
+
+    Returns
+    -------
+    array or CSR matrix, shape (n, d)
+        In float32 if every column keeps its whole numbers exactly, and its other numbers within 1e-5 of the column's
+        range; otherwise `X` itself. Columns with NaN or infinity keep `X` in float64.
+    """
+    columns = X.tocsc() if scipy.sparse.issparse(X) else X
+    width = max(1, ENTRIES_PER_BLOCK * X.shape[1] // max(1, X.size))
+    blocks = (columns[:, start : start + width] for start in range(0, X.shape[1], width))
+    return X.astype(np.float32) if all(map(_fits_float32, blocks)) else X
+
+
+def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Convert labels to integers if all of them are whole.
+
+    Parameters
+    ----------
+    numbers : array of float, shape (n,)
+        Labels.
+
+    Returns
+    -------
+    array, shape (n,)
+        In int64, or `numbers` itself if one is not whole or not exact in float64.
+    """
     exact = 2**53  # beyond it a float64 is no longer one whole number
     whole = bool((np.abs(numbers) <= exact).all()) and np.array_equal(numbers, np.rint(numbers))
     return numbers.astype(np.int64) if whole else numbers
 
 
-def as_numbers(cells: Sequence[str]) -> np.ndarray:
-    """Labels as integers or float64 if all of them are finite numbers, else as the strings they are."""
+def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
+    """Convert labels to numbers if all of them are finite numbers.
+
+    Parameters
+    ----------
+    cells : sequence of str, shape (n,)
+        Labels as text.
+
+    Returns
+    -------
+    array, shape (n,)
+        In int64 if all labels are whole numbers, in float64 if all are finite numbers, otherwise the strings.
+    """
     try:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:
         return np.array(cells)
     return whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
+
+
+def _fits_float32(columns: Any) -> bool:
+    """Whether some columns, an array or a CSC matrix, survive the conversion to float32."""
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity answer False
+        rounding = columns.copy()
+        stored = rounding.data if scipy.sparse.issparse(rounding) else rounding
+        whole = stored == np.rint(stored)
+        stored -= stored.astype(np.float32)
+        np.abs(stored, out=stored)
+        stored[whole & (stored > 0)] = np.inf
+        allowed = LARGEST_ROUNDING * (columns.max(axis=0) - columns.min(axis=0))
+        return bool((rounding.max(axis=0) - allowed).max() <= 0)

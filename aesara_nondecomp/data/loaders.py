@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.csv_files import read_csv
-from aesara_nondecomp.data.files import PathLike, Table, open_archive, stored_array, text_lines, whole_numbers
+from aesara_nondecomp.data.files import (
+    PathLike,
+    Table,
+    narrow_floats,
+    open_archive,
+    stored_array,
+    text_lines,
+    whole_numbers,
+)
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
@@ -28,28 +37,36 @@ def read(
     n_features: int | None = None,
     dense: bool = True,
 ) -> Table:
-    """Read a file by its suffix: .npz, .csv, or LIBSVM text (.txt, .svm, .libsvm, .t, .tr, .val, none).
+    """Read a file in the format of its suffix: .npz, .csv or LIBSVM text.
 
-    Text may be compressed (.gz, .bz2, .xz).
+    LIBSVM text has the suffix .txt, .svm, .libsvm, .t, .tr, .val or none. Text may be compressed (.gz, .bz2, .xz).
 
     Parameters
     ----------
-    path : path
-    target, delimiter
-        For .csv, see `read_csv`; `target` is needed.
-    features, labels
-        For .npz, see `read_npz`.
-    n_features, dense
-        For LIBSVM text, see `read_libsvm`.
+    path : path-like
+        The file.
+    target : str, optional
+        For .csv, which needs it: name of the label column.
+    delimiter : str, default ","
+        For .csv: one character.
+    features : str, default "X"
+        For .npz: name of the feature array.
+    labels : str, default "y"
+        For .npz: name of the label array.
+    n_features : int, optional
+        For LIBSVM text: number of columns, at least the largest index, which is the default.
+    dense : bool, default True
+        For LIBSVM text: return an array and not a CSR matrix.
 
     Returns
     -------
     Table
+        See `read_csv`, `read_npz` and `read_libsvm`.
 
     Raises
     ------
     ValueError
-        If the suffix is unknown, or the file cannot be read as what its suffix says.
+        If the suffix is unknown, or the file cannot be read in that format.
     FileNotFoundError
         If there is no such file.
     """
@@ -64,7 +81,16 @@ def read(
 
 
 def file_format(path: PathLike) -> str:
-    """What the suffix of a file says it is: "csv", "npz" or "libsvm" (see `read`).
+    """Tell the format of a file by its suffix; see `read`.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which need not exist.
+
+    Returns
+    -------
+    {"csv", "npz", "libsvm"}
 
     Raises
     ------
@@ -85,32 +111,34 @@ def file_format(path: PathLike) -> str:
 
 
 def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = True) -> Table:
-    """Read LIBSVM (SVMlight) text: `label index:value ...`, one row per line.
+    """Read LIBSVM (SVMlight) text: ``label index:value ...``, one row per line.
 
     Parameters
     ----------
-    path : path
-        Plain text or .gz, .bz2, .xz. Indices start at 1 and rise within a line; `qid:` is
-        ignored and `#` starts a comment.
+    path : path-like
+        Plain text, or compressed as .gz, .bz2 or .xz. Indices start at 1 and increase within a line; `qid:` is
+        ignored, and `#` starts a comment.
     n_features : int, optional
-        Number of columns d; by default the largest index. Give it for a test file.
-    dense : bool
-        Return an array; otherwise a CSR matrix.
+        Number of columns d, at least the largest index, which is the default. Pass that of the training file for a
+        test file.
+    dense : bool, default True
+        Return an array and not a CSR matrix.
 
     Returns
     -------
     Table
-        `X` in float32; `y` as integers if all labels are whole numbers, else float64.
+        `X` is in float32, or in float64 where float32 would lose digits (timestamps, long ids); `y` holds integers if
+        all labels are whole numbers, otherwise float64.
 
     Raises
     ------
     ValueError
-        For a malformed line, naming the file and the line number; for a file without rows or
-        features, or that is no text; for an index above `n_features`.
+        If a line is malformed, naming file and line; if the file is not text, or has no rows or no features; or if an
+        index exceeds `n_features`.
     FileNotFoundError
         If there is no such file.
     """
-    labels, values, columns, row_ends = array("d"), array("f"), array("i"), array("q", [0])
+    labels, values, columns, row_ends = array("d"), array("d"), array("i"), array("q", [0])
     with text_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -120,31 +148,35 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
             if len(row_ends) <= len(labels):
                 row_ends.append(len(values))
     width = _libsvm_width(path, np.asarray(columns), n_features)
-    X = scipy.sparse.csr_matrix(
-        (np.asarray(values), np.asarray(columns), np.asarray(row_ends)), shape=(len(labels), width)
+    X = narrow_floats(
+        scipy.sparse.csr_matrix(
+            (np.asarray(values), np.asarray(columns), np.asarray(row_ends)), shape=(len(labels), width)
+        )
     )
     return Table(X.toarray() if dense else X, whole_numbers(np.asarray(labels)), None)
 
 
 def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> Table:
-    """Read arrays stored by `numpy.savez` or `numpy.savez_compressed`; pickles are refused.
+    """Read arrays stored by `numpy.savez` or `numpy.savez_compressed`; pickled objects are refused.
 
     Parameters
     ----------
-    path : path
-    features, labels : str
-        Names of the arrays, shapes (n, d) and (n,); labels=None reads no labels. An array
-        "feature_names", shape (d,), is read too if there is one.
+    path : path-like
+        The file. An array "feature_names", shape (d,), is read too if there is one.
+    features : str, default "X"
+        Name of the feature array, shape (n, d).
+    labels : str or None, default "y"
+        Name of the label array, shape (n,); None reads no labels.
 
     Returns
     -------
     Table
-        `X` and `y` as stored; `y` is empty without labels.
+        `X` and `y` are as stored; `y` is empty without labels.
 
     Raises
     ------
     ValueError
-        If the file is no .npz archive or is damaged, lacks one of the arrays, or holds Python objects there.
+        If the file is not an .npz archive, is damaged, lacks one of the arrays, or holds Python objects in one.
     FileNotFoundError
         If there is no such file.
     """
@@ -155,7 +187,7 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
     return Table(X, y, None if names is None else _strings(names))
 
 
-def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns: array) -> None:
+def _add_libsvm_row(tokens: Sequence[str], labels: array[float], values: array[float], columns: array[int]) -> None:
     if not tokens:
         return
     labels.append(_number(tokens[0], "a label"))
@@ -170,7 +202,7 @@ def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns
             )
         if int(index) <= last:
             raise ValueError(
-                f"indices must start at 1 and rise within a line, got {index} after {last}. "
+                f"indices must start at 1 and increase within a line, got {index} after {last}. "
                 "Sort them, and add 1 if the file counts from 0."
             )
         last = int(index)
@@ -178,7 +210,7 @@ def _add_libsvm_row(tokens: Sequence[str], labels: array, values: array, columns
         values.append(_number(value, f"a value of feature {index}"))
 
 
-def _libsvm_width(path: PathLike, columns: np.ndarray, n_features: int | None) -> int:
+def _libsvm_width(path: PathLike, columns: NDArray[Any], n_features: int | None) -> int:
     if not columns.size:
         raise ValueError(f"{path} must hold rows with features, got none. Check that it is LIBSVM text.")
     largest = int(columns.max()) + 1
@@ -197,7 +229,7 @@ def _number(text: str, what: str) -> float:
         raise ValueError(f"expected a number for {what}, got {text!r}. Check that line.") from None
 
 
-def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
+def _member(archive: Any, name: str, path: PathLike) -> NDArray[Any]:
     if name not in archive.files:
         raise ValueError(
             f"{path} has no array {name!r}; name the arrays with features= and labels=. "
@@ -206,5 +238,5 @@ def _member(archive: Any, name: str, path: PathLike) -> np.ndarray:
     return stored_array(archive, name, path)
 
 
-def _strings(names: np.ndarray) -> tuple[str, ...]:
+def _strings(names: NDArray[Any]) -> tuple[str, ...]:
     return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist())

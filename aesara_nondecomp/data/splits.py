@@ -1,39 +1,43 @@
-"""Hold rows out for validation, keeping the share of positives or whole groups."""
+"""Hold rows out for validation, keeping the share of positives, or whole groups, together."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def stratified_split(
-    signs: np.ndarray, held_out: float = 0.2, seed: Any = None, groups: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Split row numbers into a training and a held-out part.
+    signs: NDArray[Any], held_out: float = 0.2, seed: Any = None, groups: Any = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split row indices into a training part and a held-out part.
 
     Parameters
     ----------
-    signs : array, shape (n,), in {-1, +1}
-    held_out : float in (0, 1)
-        Share of the rows to hold out.
-    seed : int, numpy.random.Generator or None
-        The source of the shuffle.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    held_out : float, default 0.2
+        Share of the rows to hold out, in (0, 1).
+    seed : int or numpy.random.Generator, optional
+        Source of the shuffle.
     groups : array-like, shape (n,), optional
-        Rows of equal value stay on one side (duplicates, blocks, patients). The classes are
-        then not balanced; whole groups, in shuffled order, are held out until their rows come
-        as near as they can to the share.
+        Rows of equal value stay on one side (duplicates, blocks, patients). Classes are then not balanced: whole
+        groups are held out, in shuffled order, until the number of their rows is as close to the share as it can be.
 
     Returns
     -------
-    train, held : int arrays, sorted
-        Together every row number once. Without `groups` each class is split in the same
-        share, rounded, with at least one row of it on each side.
+    train : array of int, shape (n_train,)
+        Sorted row indices to train on.
+    held : array of int, shape (n - n_train,)
+        The remaining row indices, sorted. Without `groups`, the same rounded share of each class, and at least one
+        row of each class on either side.
 
     Raises
     ------
     ValueError
-        If `held_out` is outside (0, 1), a part would lack a class, or `groups` has another shape or one value only.
+        If `held_out` lies outside (0, 1), if one part would lack a class, or if `groups` has another shape or a
+        single value.
     """
     signs = np.asarray(signs)
     if not 0.0 < held_out < 1.0:
@@ -47,7 +51,7 @@ def stratified_split(
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def _same_share(signs: np.ndarray, held_out: float, rng: np.random.Generator) -> np.ndarray:
+def _same_share(signs: NDArray[Any], held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     held = np.zeros(len(signs), dtype=bool)
     for sign in (-1, 1):
         rows = rng.permutation(np.flatnonzero(signs == sign))
@@ -61,7 +65,7 @@ def _same_share(signs: np.ndarray, held_out: float, rng: np.random.Generator) ->
     return held
 
 
-def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Generator) -> np.ndarray:
+def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     groups = np.asarray(groups)
     if groups.shape != (rows,):
         raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
@@ -77,7 +81,7 @@ def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Genera
     return np.isin(group_of_row.reshape(-1), order[:count])
 
 
-def _check_both_classes(signs: np.ndarray, part: str) -> None:
+def _check_both_classes(signs: NDArray[Any], part: str) -> None:
     positives, negatives = int(np.sum(signs > 0)), int(np.sum(signs < 0))
     if not positives or not negatives:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Text to token ids: a tokeniser made for tweets, and a vocabulary learned from training text."""
+"""Texts to token ids: a tokeniser made for tweets, and a vocabulary learned from training texts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import itertools
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, require
 
@@ -21,14 +22,16 @@ FIRST_WORD = 2
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words and their ids: 0 is padding, 1 any other word, `words[k]` has the id 2 + k.
+    """Words and their token ids: 0 is padding, 1 an unknown word, and `words[k]` has the id 2 + k.
 
-    Make one with `learn`, or from what `to_dict` gave with `from_dict`.
+    Learn one from training texts with `learn`, or restore one with `from_dict`.
 
     Attributes
     ----------
-    words : tuple of str. Most frequent first.
-    max_tokens : int. Tokens of a text beyond this many are cut off.
+    words : tuple of str
+        The known words, most frequent first.
+    max_tokens : int
+        Texts are truncated to this many tokens.
     """
 
     words: tuple[str, ...]
@@ -38,19 +41,30 @@ class Vocabulary:
     def learn(
         cls, texts: Sequence[str], *, min_count: int = 2, max_words: int | None = None, max_tokens: int = 100
     ) -> Vocabulary:
-        """The words of training texts.
+        """Learn the words of training texts.
 
         Parameters
         ----------
         texts : sequence of str, shape (n,)
-        min_count : int >= 1. Rarer words become the unknown word, which gets its embedding from them.
-        max_words : int >= 1, optional. Only the most frequent ones are kept.
-        max_tokens : int >= 1
+            Training texts.
+        min_count : int, default 2
+            Number of occurrences from which on a word is known, at least 1. All rarer words share the embedding of
+            the unknown word.
+        max_words : int, optional
+            Keep only the most frequent words, at least 1.
+        max_tokens : int, default 100
+            Tokens kept of each text, at least 1.
+
+        Returns
+        -------
+        Vocabulary
 
         Raises
         ------
         ValueError
-            If `texts` are no texts, are all empty, or hold no word `min_count` times.
+            If `texts` is not a sequence of str, if all texts are empty, or if no word occurs `min_count` times.
+        ImportError
+            If NLTK is missing.
         """
         texts, min_count = check_texts(texts), positive_int("min_count", min_count)
         counts = Counter(itertools.chain.from_iterable(map(_tokeniser(), texts)))
@@ -67,47 +81,72 @@ class Vocabulary:
         return FIRST_WORD + len(self.words)
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of one text, known or not, as many as are kept."""
-        return _tokeniser()(text)[: self.max_tokens]
-
-    def transform(self, texts: Sequence[str]) -> np.ndarray:
-        """Token ids of texts.
+        """Split one text into tokens, known or not, and truncate it.
 
         Parameters
         ----------
-        texts : sequence of str, shape (n,). An empty text is a row of padding.
+        text : str
+            Any text.
 
         Returns
         -------
-        int32 array, shape (n, T)
-            T is the length of the longest text, at least 1; shorter ones are padded with 0 at the end.
+        list of str
+            At most `max_tokens` tokens.
+        """
+        return _tokeniser()(text)[: self.max_tokens]
+
+    def transform(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Convert texts to token ids.
+
+        Parameters
+        ----------
+        texts : sequence of str, shape (n,)
+            Texts; an empty one becomes a row of padding.
+
+        Returns
+        -------
+        array of int32, shape (n, T)
+            T is the length of the longest text, at least 1; shorter texts are padded with 0 at the end.
 
         Raises
         ------
         ValueError
-            If `texts` are no texts.
+            If `texts` is not a sequence of str.
         """
-        rows = [self.tokens(text) for text in check_texts(texts)]
-        ids = np.full((len(rows), max(1, *map(len, rows), 1)), PADDING, dtype=np.int32)
+        texts, split = check_texts(texts), _tokeniser()
+        rows = [split(text)[: self.max_tokens] for text in texts]
+        ids = np.full((len(rows), max([1, *map(len, rows)])), PADDING, dtype=np.int32)
         for row, tokens in zip(ids, rows):
             row[: len(tokens)] = [self._ids.get(token, UNKNOWN) for token in tokens]
         return ids
 
     def to_dict(self) -> dict[str, Any]:
-        """Values that JSON can hold."""
+        """Describe the vocabulary in values that JSON can hold, for `from_dict`."""
         return {"tokeniser": "tweets", "words": list(self.words), "max_tokens": self.max_tokens}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Vocabulary:
-        """The vocabulary that `to_dict` described.
+        """Restore a vocabulary described by `to_dict`.
+
+        Parameters
+        ----------
+        values : dict
+            The description.
+
+        Returns
+        -------
+        Vocabulary
 
         Raises
         ------
         ValueError
-            If it describes none.
+            If `values` does not describe a vocabulary.
         """
-        if values.get("tokeniser") != "tweets" or not isinstance(values.get("words"), list):
-            raise ValueError(f"a stored vocabulary must name its tokeniser and words, got {json.dumps(values)[:80]}")
+        described = values.get("tokeniser") == "tweets" and isinstance(values.get("words"), list)
+        if not described or "max_tokens" not in values:
+            raise ValueError(
+                f"a stored vocabulary must name its tokeniser, words and max_tokens, got {json.dumps(values)[:80]}"
+            )
         return cls(tuple(values["words"]), values["max_tokens"])
 
     @cached_property
@@ -116,21 +155,42 @@ class Vocabulary:
 
 
 def is_text(X: Any) -> bool:
-    """Whether an input is meant as texts: one-dimensional, with a string among its first 1,000 entries."""
+    """Tell whether an input is meant as texts: one-dimensional, with a string among its first 1,000 entries.
+
+    Parameters
+    ----------
+    X : object
+        Any input of `fit`.
+
+    Returns
+    -------
+    bool
+        True also for a bare string, which `check_texts` then refuses; False for an iterator.
+    """
     if isinstance(X, (str, bytes)):
         return True
-    if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable) or isinstance(X, dict):
-        return False
+    if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable) or isinstance(X, (dict, Iterator)):
+        return False  # an iterator would be missing what is taken from it here
     return any(isinstance(entry, (str, bytes)) for entry in itertools.islice(X, 1000))
 
 
 def check_texts(texts: Any) -> list[str]:
-    """Check that an input is a sequence of texts, and make it a list.
+    """Check that an input is a sequence of texts.
+
+    Parameters
+    ----------
+    texts : sequence of str, shape (n,)
+        At least one text, which may be empty.
+
+    Returns
+    -------
+    list of str
+        The texts.
 
     Raises
     ------
     ValueError
-        For a bare string, an empty sequence, or an entry that is no str (None, bytes, a number), with its position.
+        For a bare string, an empty sequence, or an entry that is not a str (None, bytes, a number), with its position.
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise ValueError(f"texts must be a list of str, got {_shown(texts)}. Put a single text in a list.")

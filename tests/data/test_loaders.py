@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from aesara_nondecomp.data import read, read_csv, read_csv_columns, read_libsvm, read_npz
-from aesara_nondecomp.data.files import as_numbers
+from aesara_nondecomp.data import files, read, read_csv, read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp.data.files import as_numbers, narrow_floats
 
 LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
 LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)
@@ -63,7 +67,7 @@ def test_a_random_sparse_matrix_survives_a_round_trip_through_libsvm_text(tmp_pa
         ("1 a:1\n", "got 'a:1'"),
         ("1 -1:1\n", "got '-1:1'"),
         ("1 1:1\n\n1 2:x\n", "line 3: expected a number for a value of feature 2, got 'x'"),
-        ("1 0:1 1:2\n", "start at 1 and rise"),
+        ("1 0:1 1:2\n", "start at 1 and increase"),
         ("1 2:1 2:3\n", "got 2 after 2"),
         ("1 99999999999:1\n", "line 1"),
         ("", "must hold rows with features"),
@@ -166,6 +170,94 @@ def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
 def test_unusable_csv_tables_are_refused_naming_the_place(tmp_path, text, target, message):
     with pytest.raises(ValueError, match=message):
         read_csv(write(tmp_path / "set.csv", text), target)
+
+
+# -- the dtype of features -------------------------------------------------------------------------------------------
+
+ORDINARY = {
+    "decimals": [0.1, 0.25, -3.7, 1e-12, 0.0],
+    "years": [1990.0, 2024.0, 2001.0, 2010.0, 2020.0],
+    "kelvin": [280.15, 310.35, 295.25, 300.1, 290.0],
+    "incomes": [12_345.67, 1_234_567.89, 0.0, 99_999.99, 54_321.0],
+    "tiny": [1e-12, 3.3e-12, 2e-12, 0.0, 1.7e-12],
+}
+PRECISE = {
+    "timestamps": [1.7e9 + 60 * t for t in range(5)],
+    "timestamps of many years": [1e9 + 86_399 * 1_000 * t for t in range(5)],
+    "ids": [10_000_001.0, 99_999_999.0, 16_777_217.0, 5.0, 6.0],
+    "large and small": [1e9 + 0.1, 1e9 + 0.2, 1e9 + 0.4, 1e9, 1e9 - 0.3],
+    "a narrow range": [1000.1, 1000.2, 1000.15, 1000.11, 1000.3],
+    "one repeated decimal": [0.1] * 5,
+    "beyond float32": [1e39, 1.0, 2.0, 3.0, 4.0],
+    "not a number": [float("nan"), 1.0, 2.0, 3.0, 4.0],
+    "infinite": [float("inf"), -1.0, 2.0, 3.0, 4.0],
+}
+
+
+def rows_of(column):
+    """A table with the column between two harmless ones."""
+    return np.column_stack([np.arange(5) / 4, column, np.ones(5)])
+
+
+def as_csv(path, X):
+    lines = [",".join([*map(repr, row), "1"]) for row in X.tolist()]
+    return read_csv(write(path, "\n".join(["a,b,c,y", *lines])), "y").X
+
+
+def as_libsvm(path, X):
+    lines = [" ".join(["1", *(f"{j}:{x!r}" for j, x in enumerate(row, start=1))]) for row in X.tolist()]
+    return read_libsvm(write(path, "\n".join(lines))).X
+
+
+@pytest.mark.parametrize("reader", [as_csv, as_libsvm])
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_features_are_read_in_float32(tmp_path, name, reader):
+    X = rows_of(ORDINARY[name])
+    found = reader(tmp_path / "set.txt", X)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, X.astype(np.float32))
+
+
+@pytest.mark.parametrize("reader", [as_csv, as_libsvm])
+@pytest.mark.parametrize("name", PRECISE)
+def test_features_that_float32_would_blur_are_read_in_float64_without_loss(tmp_path, name, reader):
+    X = rows_of(PRECISE[name])
+    found = reader(tmp_path / "set.txt", X)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, X)
+
+
+def test_sparse_features_are_read_in_float64_where_they_need_it(tmp_path):
+    path = tmp_path / "set.txt"
+    ordinary = read_libsvm(write(path, "1 2:0.1\n-1 1:3\n"), dense=False).X
+    precise = read_libsvm(write(path, "1 2:1700000060\n-1 1:3\n"), dense=False).X
+    assert ordinary.dtype == np.float32 and precise.dtype == np.float64
+    assert precise.format == "csr" and precise[0, 1] == 1_700_000_060
+
+
+columns_of_floats = arrays(
+    np.float64, (6, 3), elements=st.floats(-1e4, 1e4) | st.integers(0, 10**9).map(float) | st.just(0.0)
+)
+
+
+@given(columns_of_floats, st.booleans())
+def test_narrowed_features_keep_whole_numbers_and_the_digits_of_each_column(X, sparse):
+    narrow = narrow_floats(scipy.sparse.csr_matrix(X) if sparse else X)
+    found = narrow.toarray() if sparse else narrow
+    whole = X == np.rint(X)
+    np.testing.assert_array_equal(found[whole], X[whole])
+    assert (np.abs(found - X).max(axis=0) <= 1e-5 * np.ptp(X, axis=0)).all()
+
+
+@given(columns_of_floats, st.integers(1, 20))
+def test_the_dtype_depends_neither_on_blocks_nor_on_sparsity(X, entries):
+    expected = narrow_floats(X).dtype
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "ENTRIES_PER_BLOCK", entries)
+        assert narrow_floats(X).dtype == narrow_floats(scipy.sparse.csr_matrix(X)).dtype == expected
+
+
+# -- files that cannot be read ---------------------------------------------------------------------------------------
 
 
 def test_files_that_cannot_be_read_are_refused_with_a_remedy(tmp_path):

@@ -60,8 +60,10 @@ def test_a_vocabulary_survives_json(vocabulary):
     again = Vocabulary.from_dict(json.loads(json.dumps(vocabulary.to_dict())))
     assert again == vocabulary
     np.testing.assert_array_equal(again.transform(TEXTS), vocabulary.transform(TEXTS))
-    with pytest.raises(ValueError, match="stored vocabulary must name its tokeniser and words"):
+    with pytest.raises(ValueError, match="stored vocabulary must name its tokeniser, words"):
         Vocabulary.from_dict({"words": "bad"})
+    with pytest.raises(ValueError, match="stored vocabulary must name its tokeniser, words and max_tokens"):
+        Vocabulary.from_dict({"tokeniser": "tweets", "words": ["bad"]})
 
 
 BAD = {
@@ -94,6 +96,11 @@ def test_texts_without_any_word_cannot_be_learned_from():
 def test_text_is_told_from_features():
     assert all(map(is_text, (["a", "b"], np.array(["a"]), ("", "a"), [None, "a"], "a", b"a")))
     assert not any(map(is_text, (np.zeros((2, 2)), [[1, 2]], [["a", "b"]], [1.5], np.zeros(3), None, {"a": 1})))
+
+
+def test_asking_whether_an_iterator_is_text_takes_nothing_from_it():
+    texts = iter(["a", "b"])
+    assert not is_text(texts) and list(texts) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
