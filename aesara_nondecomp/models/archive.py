@@ -1,7 +1,7 @@
-"""Archives on disk: .npz files of plain arrays with a JSON header, never pickle; and what goes into their headers.
+"""Archives on disk: .npz files of plain arrays with a JSON header, without pickle; and measures in such headers.
 
-An archive is a zip of .npy members, one of which, "header", is JSON text as bytes.  The header names the kind of
-file, its version, and a checksum over everything else, so that a truncated, altered or foreign file is told apart.
+An archive is a zip of .npy members. One of them, "header", is JSON text as bytes. It names the kind of file and the
+version of its format, and holds a checksum over everything else, by which truncated or altered files are recognised.
 """
 
 from __future__ import annotations
@@ -19,34 +19,41 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
+from aesara_nondecomp.data.files import PathLike
 
-VERSION = 1
+# For each kind of file the versions that can be read, in order; files are written in the last one.
+VERSIONS = {"model": (1, 2), "checkpoint": (2,)}
 
 
-def write_archive(path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write an archive whole or not at all: under a temporary name in the same folder, then renamed.
+def write_archive(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write an archive completely or not at all: under a temporary name in the same folder, then renamed.
 
     Parameters
     ----------
-    path : str or Path. Taken as it is: no ending is added.
-    kind : str. What the file holds, such as "model".
-    header : mapping of values that JSON can hold
-    arrays : mapping of str to array. Numbers, booleans or text, no objects; no name may be "header".
+    path : path-like
+        The file, in a folder that exists; no suffix is added, and an existing file is replaced.
+    kind : {"model", "checkpoint"}
+        What the file holds.
+    header : mapping of str to object
+        Values that JSON can hold. "format", "version", "libraries" and "checksum" are added.
+    arrays : mapping of str to array
+        Numbers, booleans or text, not objects; "header" is not available as a name.
 
     Raises
     ------
     TypeError
         If JSON cannot hold a value of the header.
     ValueError
-        If an array holds objects, which only a pickle could keep.
+        If an array holds objects, which only a pickle could store.
     """
     path, arrays = Path(path), {name: np.asanyarray(value) for name, value in arrays.items()}
     objects = sorted(name for name, value in arrays.items() if value.dtype.hasobject)
     require(not objects, f"a {kind} file holds plain arrays, no objects", objects)
-    full = {**header, "format": _format(kind), "version": VERSION, "libraries": _libraries()}
+    full = {**header, "format": _format(kind), "version": VERSIONS[kind][-1], "libraries": _libraries()}
     full["checksum"] = _checksum(full, arrays)
     text = np.frombuffer(json.dumps(full).encode(), dtype=np.uint8)
     partial = path.with_name(path.name + ".partial")
@@ -61,39 +68,59 @@ def write_archive(path, kind: str, header: Mapping[str, Any], arrays: Mapping[st
         raise
 
 
-def read_archive(path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of an archive.
+def read_archive(path: PathLike, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read an archive of any version that this release knows.
 
     Parameters
     ----------
-    path : str or Path
-    kind : str. As given to `write_archive`.
+    path : path-like
+        The file.
+    kind : {"model", "checkpoint"}
+        As given to `write_archive`.
+
+    Returns
+    -------
+    header : dict of str to object
+        As written, with "format", "version" and "libraries"; "version" tells the reader whether to convert the rest.
+    arrays : dict of str to array
+        As written.
 
     Raises
     ------
     OSError
-        If the file cannot be read, FileNotFoundError if there is none.
+        If the file cannot be read; FileNotFoundError if there is none.
     ValueError
-        If it is no such archive, of a newer version, truncated or altered.
+        If it is not an archive of that kind, of another version, truncated or altered.
     """
     content = Path(path).read_bytes()
     try:
         arrays = _members(content)
         header = json.loads(arrays.pop("header").tobytes())
-        found, written_as = header["format"], header["version"]
+        found, written_in = header["format"], header["version"]
     except Exception:  # zip and npy readers fail in many ways on bytes that they did not write
         raise _unusable(path, kind, "it cannot be read as one: it is cut short, damaged, or something else") from None
     if found != _format(kind):
         raise _unusable(path, kind, f"it calls itself {found!r}")
-    if written_as != VERSION:
-        raise _unusable(path, kind, f"it is of version {written_as!r}, and this release reads version {VERSION}")
+    if written_in not in VERSIONS[kind]:
+        raise _unusable(path, kind, _why_not_readable(kind, written_in))
     if header.pop("checksum", None) != _checksum(header, arrays):
         raise _unusable(path, kind, "its checksum does not fit: it was altered or damaged")
     return header, arrays
 
 
 def describe_measure(measure: measures.Measure) -> dict[str, Any]:
-    """A measure as {"name", "parameters"}; parameters None for one that is not of the catalogue (a user's own)."""
+    """Describe a measure in values that JSON can hold, for `restore_measure`.
+
+    Parameters
+    ----------
+    measure : measures.Measure
+        Any measure.
+
+    Returns
+    -------
+    dict
+        "name", and "parameters", which is None for a measure that is not in the catalogue.
+    """
     values: dict[str, Any] = {}
     if is_dataclass(measure):
         values = {f.name: getattr(measure, f.name) for f in fields(measure)}
@@ -106,27 +133,38 @@ def describe_measure(measure: measures.Measure) -> dict[str, Any]:
     return {"name": measure.name, "parameters": None}
 
 
-def restore_measure(description: Mapping[str, Any], given: measures.Measure | None = None) -> measures.Measure:
-    """The measure that `describe_measure` described; one of the user's own must be `given` again.
+def restore_measure(description: Mapping[str, Any], given: measures.Measure | str | None = None) -> measures.Measure:
+    """Restore a measure described by `describe_measure`.
+
+    Parameters
+    ----------
+    description : mapping of str to object
+        The description.
+    given : measures.Measure or str, optional
+        The same measure again, needed for one that is not in the catalogue.
+
+    Returns
+    -------
+    measures.Measure
 
     Raises
     ------
     ValueError
-        If it is a user's own measure and none is given, or another than the stored one is.
+        If the measure is not in the catalogue and none is given, or the given one is not the stored one.
     """
     name, parameters = description["name"], description["parameters"]
     stored = None if parameters is None else measures.get(name, **parameters)
     if given is not None:
-        given = measures.get(given)
-        same = given.name == name if stored is None else given == stored
-        require(same, f"the stored measure is {name if stored is None else str(stored)!r}: pass that one", str(given))
-        return given
+        found = measures.get(given)
+        same = found.name == name if stored is None else found == stored
+        require(same, f"the stored measure is {name if stored is None else str(stored)!r}: pass that one", str(found))
+        return found
     if stored is None:
         raise ValueError(f"{name!r} is a measure of your own; a file keeps its name only. Pass it as `measure`.")
     return stored
 
 
-def _members(content: bytes) -> dict[str, np.ndarray]:
+def _members(content: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz; each member is read whole first, so that its zip checksum guards its shape."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -135,7 +173,7 @@ def _members(content: bytes) -> dict[str, np.ndarray]:
     }
 
 
-def _checksum(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         value = np.ascontiguousarray(arrays[name])
@@ -148,9 +186,18 @@ def _format(kind: str) -> str:
     return f"aesara_nondecomp {kind}"
 
 
+def _why_not_readable(kind: str, version: Any) -> str:
+    known = VERSIONS[kind]
+    if isinstance(version, int) and version > known[-1]:
+        return f"it was written by a newer release, in version {version}, and this one reads up to {known[-1]}: upgrade"
+    if kind == "checkpoint" and version == 1:
+        return "checkpoints of version 1 cannot be resumed: start afresh, with another path or without resume"
+    return f"its version must be one of {', '.join(map(str, known))}, got {version!r}"
+
+
 def _libraries() -> dict[str, str]:
     return {"python": platform.python_version(), "numpy": np.__version__, "aesara": version("aesara")}
 
 
-def _unusable(path, kind: str, why: str) -> ValueError:
+def _unusable(path: PathLike, kind: str, why: str) -> ValueError:
     return ValueError(f"a {kind} file of aesara_nondecomp is needed, but {os.fspath(path)!r} is not usable: {why}.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.models.model import Model
 
-OPSET = 13  # the oldest that has all operators used here in their present form, so that old runtimes read the file
+OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
 
 Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
@@ -25,25 +27,27 @@ _OPERATORS: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-def export_onnx(model: Model, path) -> None:
+def export_onnx(model: Model, path: PathLike) -> None:
     """Write a model as an ONNX file: scaling, clipping, network and threshold.
 
-    Input "X", shape (n, d), in the float type of the network: features as they were given to `fit`.  Outputs
-    "scores", shape (n,), as of `Model.decision_function`, and "positive", bool, shape (n,): whether a score exceeds
-    the threshold, so that the label is ``classes[positive]``.  The metadata hold "classes", "measure" and
+    The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype. Its outputs
+    are "scores", shape (n,), as from `Model.decision_function`, and "positive", bool, shape (n,): whether the score
+    exceeds the threshold, so that the label is ``classes[positive]``. The metadata hold "classes", "measure" and
     "feature_names" as text.
 
     Parameters
     ----------
-    model : Model. Of a network made by `mlp` or `linear`.
-    path : str or Path
+    model : Model
+        With a network made by `mlp` or `linear`.
+    path : path-like
+        The file to write; an existing one is replaced.
 
     Raises
     ------
     ImportError
         If onnx is missing.
     ValueError
-        If it is no Model, or of another network.
+        If `model` is not a Model, or has another network.
     """
     try:
         import onnx
@@ -74,12 +78,12 @@ def export_onnx(model: Model, path) -> None:
     onnx.save(proto, str(path))
 
 
-def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, np.ndarray]]:
-    """Nodes and constants by name."""
+def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, NDArray[Any]]]:
+    """The nodes in order, and the constants by name."""
     operator, options = choose("activation", activation, _OPERATORS)
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
-    constants: dict[str, np.ndarray] = {}
+    constants: dict[str, NDArray[Any]] = {}
     layer = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
     n_layers = len(model.parameters) // 2
     for k, (W, b) in enumerate(zip(model.parameters[::2], model.parameters[1::2])):
@@ -95,11 +99,11 @@ def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, np.ndar
     return nodes, constants
 
 
-def _add_scaling(model: Model, dtype, nodes, constants) -> str:
-    """(X - mean) / scale, clipped, in double precision as in `Standardiser`; the name of the outcome."""
+def _add_scaling(model: Model, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]) -> str:
+    """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
     mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
-    single = np.dtype(dtype) == np.float32
+    single = dtype == np.float32
     nodes += [
         ("Cast", ["X"], "X_double", {"to": 11}),
         ("Sub", ["X_double", "mean"], "centred", {}),

@@ -47,7 +47,7 @@ def path(tmp_path):
 def archived(kind="model", header=None, arrays=None) -> bytes:
     """The bytes of an archive that was altered after it was signed."""
     buffer = io.BytesIO()
-    text = json.dumps({"format": f"aesara_nondecomp {kind}", "version": 1, **(header or {})}).encode()
+    text = json.dumps({"format": f"aesara_nondecomp {kind}", "version": 2, **(header or {})}).encode()
     np.savez(buffer, header=np.frombuffer(text, dtype=np.uint8), **(arrays or {}))
     return buffer.getvalue()
 
@@ -288,7 +288,8 @@ FOREIGN = {
     "objects": (lambda path: _bytes_of(np.savez, np.array([{}], dtype=object)), "it cannot be read as one"),
     "a header of another make": (lambda path: _bytes_of(np.savez, header=np.arange(9)), "it cannot be read as one"),
     "a checkpoint": (lambda path: archived("checkpoint"), "it calls itself 'aesara_nondecomp checkpoint'"),
-    "the future": (lambda path: archived(header={"version": 2}), "it is of version 2, .* reads version 1"),
+    "the future": (lambda path: archived(header={"version": 3}), "it was written by a newer release, in version 3"),
+    "no version": (lambda path: archived(header={"version": "one"}), "its version must be one of 1, 2, got 'one'"),
     "no checksum": (lambda path: archived(), "its checksum does not fit"),
     "another array": (altered_array, "its checksum does not fit"),
 }
@@ -307,6 +308,19 @@ def test_a_foreign_file_is_refused_with_the_reason(name, model, path):
     path.write_bytes(content(path))
     with pytest.raises(ValueError, match=f"model.npz' is not usable: {reason}"):
         load_model(path)
+
+
+def test_a_checkpoint_of_version_1_is_refused_with_the_remedy(path):
+    path.write_bytes(archived("checkpoint", header={"version": 1}))
+    with pytest.raises(ValueError, match="checkpoints of version 1 cannot be resumed: start afresh"):
+        read_archive(path, "checkpoint")
+
+
+@pytest.mark.parametrize("kind", ["model", "checkpoint"])
+def test_what_is_written_says_that_it_is_of_version_2(kind, path):
+    write_archive(path, kind, {"prior": 0.25}, {"a": np.arange(3)})
+    header, arrays = read_archive(path, kind)
+    assert header["version"] == 2 and header["prior"] == 0.25 and arrays["a"].tolist() == [0, 1, 2]
 
 
 def test_a_missing_file_is_called_missing(path):

@@ -1,5 +1,7 @@
 """A vote of models: soft labels around each model's own threshold."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,17 @@ def test_a_vote_is_the_mean_of_soft_labels_around_each_threshold(models):
     signs = np.where(Y == "yes", 1, -1)
     assert vote.value(X, Y) == metrics.score("f1", metrics.confusion_at_threshold(expected, signs))
     np.testing.assert_array_equal(vote.predict(X), np.where(expected > 0, "yes", "no"))
+
+
+def test_a_vote_that_0_1_pickled_is_found_under_its_former_names(models):
+    rows, vote = X[:9], SoftVote(models)
+    former = pickle.dumps(vote, protocol=0).replace(
+        b"aesara_nondecomp.models.ensemble\nSoftVote", b"aesara_nondecomp.voting\nVote"
+    )
+    assert b"voting" in former
+    with pytest.warns(DeprecationWarning, match="Vote is now spelled SoftVote"):
+        again = pickle.loads(former)
+    np.testing.assert_array_equal(again.decision_function(rows), vote.decision_function(rows))
 
 
 def test_models_of_a_vote_must_agree(models):
