@@ -1,4 +1,4 @@
-"""``python -m aesara_nondecomp``: the command line, as ``aesara-nondecomp`` is."""
+"""Run the command line as ``python -m aesara_nondecomp``; the same as ``aesara-nondecomp``."""
 
 import sys
 

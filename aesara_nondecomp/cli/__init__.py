@@ -1,7 +1,7 @@
 """The command line ``aesara-nondecomp``.
 
-Reading order: `parser` (commands and options), `tables` (files to arrays), `commands`, `reports` (what is printed),
-`facts` (the commands `measures` and `doctor`).
+Reading order: `main` (arguments to an exit status), `parser` (commands and options), `tables` (files to arrays),
+`commands`, `reports` (what is printed), `info` (the commands `measures` and `doctor`), `doctor` (the installation).
 """
 
 from aesara_nondecomp.cli.main import main

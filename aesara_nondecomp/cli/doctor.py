@@ -1,6 +1,6 @@
-"""What this machine gives the package to work with.
+"""Check the installation: compiler, BLAS, Aesara and JAX.
 
-`examine` gathers the facts as plain data; ``python -m aesara_nondecomp doctor`` prints them.
+`examine` returns the findings as plain data; ``python -m aesara_nondecomp doctor`` prints them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ _PACKAGES = ("aesara-nondecomp", "aesara", "numpy", "scipy", "scipy-openblas32")
 
 
 def examine() -> dict[str, Any]:
-    """Examine the installation; the first run on a machine compiles one small function (a few seconds).
+    """Examine the installation.
+
+    The first run on a machine compiles one small function, which takes a few seconds.
 
     Returns
     -------
-    dict
-        `python`, `platform`, `packages`, `compiler`, `aesara`, `blas` and `jax`: strings, numbers, lists and
-        dicts only, ready for JSON. `problems` lists what makes training slow or impossible, with remedies; where
-        Aesara does not start, it says so and `compiler`, `aesara` and `blas` are missing.
+    dict of str to object
+        "python", "platform", "packages", "compiler", "aesara", "blas" and "jax": strings, numbers, lists and dicts
+        only, ready for JSON. "problems" lists what makes training slow or impossible, with remedies. If Aesara does
+        not start, "problems" says so, and "compiler", "aesara" and "blas" are missing.
     """
     report: dict[str, Any] = {
         "python": {"version": platform.python_version(), "executable": sys.executable},
@@ -43,20 +45,24 @@ def examine() -> dict[str, Any]:
     try:
         report.update(_examine_aesara())
         problems = _compiler_problems(report["compiler"], compiler_problem) or _blas_problems(report["blas"])
-    except Exception as error:  # a broken installation is what a doctor is called for
+    except Exception as error:  # finding out about broken installations is the purpose
         problems = [f"Aesara fails here ({type(error).__name__}: {error}). Reinstall aesara-nondecomp."]
     return {**report, "jax": jax_devices(), "problems": problems}
 
 
 def gemm_gflops(rows: int = 1000, inner: int = 123, columns: int = 128, repeats: int = 200) -> float:
-    """Speed of a float32 matrix product through Aesara, call overhead included.
+    """Measure the speed of a float32 matrix product in Aesara, including the overhead of the call.
 
     Parameters
     ----------
-    rows, inner, columns : int
-        A (rows, inner) matrix times an (inner, columns) one; the default is a hidden layer on a mini-batch.
-    repeats : int
-        Calls to take the fastest of.
+    rows : int, default 1000
+        Rows of the left matrix and of the product; the defaults are a hidden layer on a mini-batch.
+    inner : int, default 123
+        Columns of the left matrix and rows of the right one.
+    columns : int, default 128
+        Columns of the right matrix and of the product.
+    repeats : int, default 200
+        Number of calls, at least 1; the fastest one counts.
 
     Returns
     -------
@@ -83,7 +89,13 @@ def gemm_gflops(rows: int = 1000, inner: int = 123, columns: int = 128, repeats:
 
 
 def jax_devices() -> list[str] | str:
-    """Names of JAX's devices, "not installed", or why JAX does not start."""
+    """List the devices of JAX.
+
+    Returns
+    -------
+    list of str or str
+        Their names; "not installed", or why JAX does not start.
+    """
     if importlib.util.find_spec("jax") is None:
         return "not installed"
     try:
@@ -108,7 +120,7 @@ def _examine_aesara() -> dict[str, Any]:
 
 
 def _linked_blas(ldflags: str) -> dict[str, Any]:
-    """The library behind the linker flags; an OpenBLAS is asked for its version and threads."""
+    """The library behind the linker flags; of OpenBLAS also version and number of threads."""
     path = _library_path(ldflags)
     version, threads = (_ask_openblas(path) if path else None) or ("not known", None)
     return {"library": path or ldflags or "none (NumPy's C API)", "version": version, "threads": threads}
@@ -124,7 +136,7 @@ def _library_path(ldflags: str) -> str | None:
 
 
 def _ask_openblas(path: str) -> tuple[str, int] | None:
-    """OpenBLAS's own description and thread count; None if the library has no such functions."""
+    """Description and thread count by OpenBLAS itself; None for a library without these functions."""
     library = ctypes.CDLL(path)
     for prefix in ("scipy_", ""):
         describe = getattr(library, f"{prefix}openblas_get_config", None)
@@ -146,7 +158,7 @@ def _blas_problems(blas: dict[str, Any]) -> list[str]:
     if not blas["library"].startswith("none"):
         return []
     return [
-        "Aesara is linked to no BLAS, so small steps take about twice as long. Install scipy-openblas32 in a "
+        "Aesara is not linked to a BLAS, so small steps take about twice as long. Install scipy-openblas32 in a "
         "folder without blanks in its path, or set blas__ldflags in AESARA_FLAGS."
     ]
 

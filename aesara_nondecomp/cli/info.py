@@ -14,7 +14,18 @@ from aesara_nondecomp.measures.catalogue import FACTORIES
 
 
 def list_measures(options: argparse.Namespace) -> int:
-    """Print the catalogue."""
+    """Print the catalogue of measures.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        `json`: print JSON and not a table.
+
+    Returns
+    -------
+    int
+        Exit status 0.
+    """
     facts = [
         {
             "measure": name,
@@ -36,7 +47,18 @@ def list_measures(options: argparse.Namespace) -> int:
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Examine the installation; status 1 if it has a problem."""
+    """Check the installation and report problems.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        `json`: print JSON and not lines.
+
+    Returns
+    -------
+    int
+        Exit status: 0 if the installation is sound, 1 if it has a problem.
+    """
     from aesara_nondecomp.cli.doctor import examine
 
     report = examine()

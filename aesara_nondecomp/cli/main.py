@@ -1,4 +1,4 @@
-"""The way in and out: arguments to a command, errors to one line and an exit status."""
+"""Entry point of the command line: parse the arguments, run a command, report an error in one line."""
 
 from __future__ import annotations
 
@@ -6,22 +6,28 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from aesara_nondecomp.cli.parser import PROGRAM, build_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """TrainingRun one command.
+    """Run one command.
 
     Parameters
     ----------
-    arguments : sequence of str, optional. Default: those of the process.
+    arguments : sequence of str, optional
+        Command and options; by default those of the process.
 
     Returns
     -------
     int
-        Exit status: 0 all is well, 1 a failure, told in one line on stderr. (A usage error exits with 2, by
-        argparse.)
+        Exit status: 0 on success, 1 on failure, which is reported in one line on stderr.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 on a usage error, and with 0 after ``--help``, as argparse does.
     """
     options = build_parser().parse_args(arguments)
     try:
@@ -29,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
-            return options.command(options)
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+            return int(options.command(options))
+    except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -46,7 +52,7 @@ def _fail(reason: object) -> int:
     return 1
 
 
-def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"{PROGRAM}: warning: {_one_line(message)}", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""What the commands tell: facts as plain values, ready for JSON, and the same facts as lines to read."""
+"""Reports of the commands: facts as plain values, ready for JSON, and the same facts as lines of text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from aesara_nondecomp.models.model import Model
 
 
 def model_facts(model: Model) -> dict[str, Any]:
-    """What a model is."""
+    """Describe a model.
+
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+
+    Returns
+    -------
+    dict of str to object
+        "measure", "prior", "threshold", and the labels "positive" and "negative".
+    """
     negative, positive = model.classes
     return {
         "measure": str(model.measure),
@@ -28,9 +39,24 @@ def model_facts(model: Model) -> dict[str, Any]:
 
 
 def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> dict[str, Any]:
-    """A model's confusion table on some rows, with the value and the interval of every measure.
+    """Evaluate a model by every measure, with bootstrap intervals.
 
-    "trivial" is the value of the better of the two answers that give all rows one label.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    table : ConfusionMatrix
+        Confusion matrix of its predictions.
+    draws : int
+        Number of bootstrap resamples, at least 1.
+    seed : int
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    dict of str to object
+        "rows", the confusion matrix as "table", the prevalence as "prior", both rates, and for each of "measures" its
+        "value", the interval from "low" to "high", and as "trivial" the better value of the two constant predictions.
     """
     chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
     intervals = bootstrap(table, chosen.values(), draws=draws, seed=seed)
@@ -54,12 +80,36 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
 
 
 def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
-    """The share of positives by every method."""
+    """Estimate the prevalence by every method.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Calibration of the model.
+    scores : array, shape (n,)
+        Scores of the rows.
+
+    Returns
+    -------
+    dict of str to float
+        The estimate of each method.
+    """
     return {method: quantifier.prevalence(scores, method) for method in METHODS}
 
 
 def model_lines(facts: dict[str, Any]) -> list[str]:
-    """A model in one line."""
+    """Format the facts of a model in one line.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `model_facts`.
+
+    Returns
+    -------
+    list of str
+        One line.
+    """
     return [
         f"trained for {facts['measure']}, positive label {facts['positive']!r}, prior {facts['prior']:.4g}, "
         f"threshold {facts['threshold']:.4g}"
@@ -67,7 +117,20 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
-    """A evaluation as two tables."""
+    """Format an evaluation as two tables: the confusion matrix and the measures.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `evaluation`.
+    model : dict of str to object
+        From `model_facts`.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
     cells, labels = facts["table"], (model["negative"], model["positive"])
     confusion = table_lines(
         ("", *(f"predicted {label}" for label in labels)),
@@ -87,7 +150,18 @@ def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
 
 
 def prevalence_lines(estimates: dict[str, float]) -> list[str]:
-    """Estimates of the share of positives, one a line."""
+    """Format prevalence estimates as a table.
+
+    Parameters
+    ----------
+    estimates : dict of str to float
+        From `prevalences`.
+
+    Returns
+    -------
+    list of str
+        One line for each method, below a header.
+    """
     names = {
         "cc": "classify and count",
         "acc": "adjusted count",
@@ -102,19 +176,51 @@ def prevalence_lines(estimates: dict[str, float]) -> list[str]:
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Columns of text, as wide as they need to be."""
+    """Format a table with columns as wide as their longest cells.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : iterable of sequence
+        Cells of each row, as many as there are columns.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
     texts = [[str(cell) for cell in row] for row in (header, *rows)]
     widths = [max(len(row[k]) for row in texts) for k in range(len(header))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in texts]
 
 
 def as_json(facts: Any) -> str:
-    """Facts as JSON; what is not finite becomes null, as JSON has no word for it."""
+    """Format facts as JSON.
+
+    Parameters
+    ----------
+    facts : object
+        Plain values, in dicts and lists. NaN and infinity become null, since JSON cannot express them.
+
+    Returns
+    -------
+    str
+        Indented JSON.
+    """
     return json.dumps(_finite(facts), indent=2)
 
 
 def write_report(path: str | None, facts: Any) -> None:
-    """Write facts as JSON, if there is a path."""
+    """Write facts as JSON to a file.
+
+    Parameters
+    ----------
+    path : str or None
+        The file; None writes nothing.
+    facts : object
+        As for `as_json`.
+    """
     if path is not None:
         Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
 
