@@ -1,11 +1,20 @@
-"""Train deep networks directly on measures that do not split over examples, in Aesara.
+"""Train deep networks directly on non-decomposable measures, such as F1, min(TPR, TNR) or KLD, with Aesara.
 
-Reading order, which is the order of imports: `measures` (what to train for), `metrics` (counts, class rates,
-quantification), `data` (labels, tables, mini-batches), `drivers` (DUPLE, DENIM, DAME and their relatives), `history`
-(the record of a run), `ops` and `networks`, `step` (the one compiled step), `parallel`, `models`, `training` (`fit`,
-the loop, the recipes), `estimators`, `cli`.
+`fit` trains a `Model` on arrays or texts; `MeasureClassifier` does the same for scikit-learn::
 
-Names are loaded when first used, so that measures, metrics, data and drivers work without Aesara being imported.
+    import aesara_nondecomp as an
+
+    model = an.fit(X, y, measure="f1")
+    labels = model.predict(X_new)
+
+Reading order, in which each folder imports only from those before it: `measures` (what to train for), `metrics`
+(confusion matrices, class rates, prevalence), `data` (labels, files, mini-batches), `drivers` (DUPLE, DENIM, DAME and
+the baselines), `history` (records of a run), `ops` and `networks` (symbolic graphs), `step` (the compiled training
+step), `parallel` (MPI), `models` (trained models), `training` (`fit`, recipes, the training loop), `estimators`
+(scikit-learn), `cli` (the command line).
+
+Names are loaded on first use, so that `measures`, `metrics`, `data`, `drivers` and `history` work without importing
+Aesara.
 """
 
 from aesara_nondecomp._aesara.setup import configure

@@ -1,4 +1,4 @@
-"""The few input checks that many modules share: each says what was needed, what came, and what to do."""
+"""Input checks shared by many modules. Their errors say what was needed, what was given, and what to do."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def require(condition: bool, need: str, got: Any) -> None:
-    """Raise ValueError("`need`, got `got`") unless `condition` holds."""
+    """Raise a ValueError, "`need`, got `got`", unless `condition` holds."""
     if not condition:
         raise ValueError(f"{need}, got {got!r}")
 
 
 def refuse_beside(given: Any, why: str, **others: Any) -> None:
-    """Raise ValueError if `given` is given and one of `others`, by name, too: it would lose without a word."""
+    """Raise a ValueError if `given` and one of `others` are both given, since the latter would be ignored."""
     for name, value in others.items():
         require(given is None or value is None, f"{why}: leave {name} out", value)
 
 
 def check_kind(name: str, value: Any, kinds: Any, what: str) -> None:
-    """Raise ValueError unless `value` is None or of the given kinds (a class or a tuple of them)."""
+    """Raise a ValueError unless `value` is None or an instance of `kinds`, a class or a tuple of classes."""
     require(value is None or isinstance(value, kinds), f"{name} must be {what}", value)
 
 
 def number(name: str, value: Any, what: str = "a number") -> float:
-    """`value` as a float, or a ValueError that names the parameter."""
+    """Return `value` as a float, or raise a ValueError naming the parameter."""
     try:
         if isinstance(value, (bool, str, bytes)):
             raise TypeError
@@ -42,14 +42,14 @@ def number(name: str, value: Any, what: str = "a number") -> float:
 
 
 def positive_number(name: str, value: Any) -> float:
-    """`value` as a finite float above 0, or a ValueError that names the parameter."""
+    """Return `value` as a finite float above 0, or raise a ValueError naming the parameter."""
     found = number(name, value, "a positive number")
     require(0 < found < float("inf"), f"{name} must be a positive finite number", value)
     return found
 
 
 def positive_int(name: str, value: Any) -> int:
-    """`value` as an int of at least 1, or a ValueError that names the parameter."""
+    """Return `value` as an int of at least 1, or raise a ValueError naming the parameter."""
     try:
         found = 0 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -59,21 +59,21 @@ def positive_int(name: str, value: Any) -> int:
 
 
 def suggestion(name: str, known: Any) -> str:
-    """The tail of an error about an unknown `name`: the nearest known one, and the list."""
+    """The end of an error message about an unknown `name`: the nearest known one, and the list of all."""
     near = difflib.get_close_matches(str(name), list(known), n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     return f"{hint}Known: {', '.join(known)}."
 
 
 def choose(kind: str, name: Any, known: Mapping[str, Choice]) -> Choice:
-    """`known[name]`, or a ValueError that suggests the nearest name."""
+    """Return `known[name]`, or raise a ValueError suggesting the nearest name."""
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown {kind} {name!r}. {suggestion(name, known)}")
     return known[name]
 
 
 def warn_caller(message: str) -> None:
-    """Give a UserWarning that points at the caller's line: the first one outside this package."""
+    """Issue a UserWarning that points at the first line outside this package on the call stack."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first used, and the names of version 0.1 that still work."""
+"""Names loaded on first use, and names of release 0.1 that still work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aesara_nondecomp._checks import suggestion
 PACKAGE = "aesara_nondecomp"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Modules that stood loose in 0.1, by what is left of their dotted names; users' scripts import them.
+# Top-level modules of 0.1, which scripts and pickles import, and where they are now; without "aesara_nondecomp.".
 FORMER_MODULES = {
     "checkpoints": "training.checkpoints",
     "compiled": "step.train_functions",
@@ -46,16 +46,23 @@ FORMER_MODULES = {
 def lazy(
     package: str, homes: Mapping[str, str], former: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a module whose names are loaded when they are first used.
+    """Make the ``__getattr__`` and ``__dir__`` of a module whose names are loaded on first use.
 
     Parameters
     ----------
     package : str
-        Name of the module.
+        Dotted name of the module.
     homes : mapping of str to str
-        From each name to the module that defines it, relative to this package; or to the module that it names.
+        For each name the module that defines it, or that it names; relative to this package.
     former : mapping of str to str, optional
-        From each name of 0.1 to the present one in the same module; used with a DeprecationWarning.
+        For each name of 0.1 the present one in the same module. Using one gives a DeprecationWarning.
+
+    Returns
+    -------
+    getattr : callable
+        The module's ``__getattr__``.
+    dir : callable
+        The module's ``__dir__``.
     """
     former = former or {}
 
@@ -72,17 +79,17 @@ def lazy(
 
 
 def named_keywords(**former: str) -> Callable[[Function], Function]:
-    """A decorator: former keywords are accepted with a DeprecationWarning, unknown ones refused with the nearest name.
+    """Make a decorator that accepts former keywords with a DeprecationWarning and suggests names for unknown ones.
 
     Parameters
     ----------
     **former : str
-        From each keyword of 0.1 to its present name.
+        For each keyword of 0.1 its present name.
 
     Returns
     -------
     callable
-        Decorates a function, which then raises a TypeError for an unknown keyword or for both spellings of one.
+        The decorator. The decorated function raises a TypeError for an unknown keyword, and for two spellings of one.
     """
 
     def decorate(function: Function) -> Function:
@@ -116,33 +123,33 @@ def former_attribute(old: str, new: str) -> Any:
 
 
 def warn_renamed(old: str, new: str, stacklevel: int = 3) -> None:
-    """Say once per line of the caller that a name of 0.1 has another spelling."""
+    """Issue a DeprecationWarning, at the caller's line, that a name of 0.1 has another spelling."""
     warnings.warn(f"{old} is now spelled {new}", DeprecationWarning, stacklevel=stacklevel)
 
 
 class FormerModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules of 0.1 where they are now; both names are of the same module object."""
+    """Import modules of 0.1 from where they are now; both names refer to the same module object."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a former module; None for any other."""
+        """Return the spec of a former module, or None for any other name."""
         package, _, name = fullname.partition(".")
         known = package == PACKAGE and name in FORMER_MODULES
         return importlib.util.spec_from_loader(fullname, self) if known else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """The module under its present name."""
+        """Return the module under its present name."""
         module = import_module(f"{PACKAGE}.{FORMER_MODULES[spec.name.partition('.')[2]]}")
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is run again; the import system has put the former name's spec on the module, which is undone."""
+        """Put back the module's own spec, which the import system has replaced; nothing is executed again."""
         spec = module.__spec__
         assert spec is not None
         module.__spec__ = spec.loader_state
 
 
 def find_former_modules() -> None:
-    """Let ``import aesara_nondecomp.rates`` and its like go on working."""
+    """Keep ``import aesara_nondecomp.rates`` and the like working."""
     if not any(isinstance(finder, FormerModules) for finder in sys.meta_path):
         sys.meta_path.append(FormerModules())

@@ -2,7 +2,12 @@
 
 import inspect
 import pickle
+import pkgutil
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -24,6 +29,71 @@ def test_a_former_module_is_the_present_one_under_both_names(former):
     assert import_module(f"aesara_nondecomp.{former}") is present
     assert getattr(an, former) is present
     assert present.__spec__ is spec and present.__name__ == spec.name
+
+
+@pytest.mark.parametrize("former", FORMER_MODULES)
+def test_a_former_module_is_an_attribute_before_it_is_imported(former):
+    """The package's own ``__getattr__`` answers then, and would take a name of the module for the module."""
+    assert an.__getattr__(former) is import_module(f"aesara_nondecomp.{FORMER_MODULES[former]}")
+
+
+def test_every_former_module_is_a_module_of_its_own():
+    """Importing the former name swaps the spec of its module for a moment, which two former names would confuse."""
+    assert len(set(FORMER_MODULES.values())) == len(FORMER_MODULES)
+
+
+@pytest.mark.parametrize("name", an._HOMES)
+def test_a_public_name_is_what_its_home_defines_and_not_a_module(name):
+    if "estimators" in an._HOMES[name]:
+        pytest.importorskip("sklearn")
+    assert getattr(an, name).__name__ == name and not isinstance(getattr(an, name), ModuleType)
+
+
+RELOADING = """
+import importlib, sys
+import aesara_nondecomp as an
+module, finders = importlib.import_module("aesara_nondecomp.schedules"), len(sys.meta_path)
+assert importlib.reload(module) is module is importlib.reload(an).schedules
+assert len(sys.meta_path) == finders
+assert module.__spec__.name == "aesara_nondecomp.training.schedules"
+"""
+
+
+def in_another_process(code):
+    """Run code in a fresh interpreter, in which every warning is an error."""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=Path(__file__).parents[1], check=True)
+
+
+def test_reloading_keeps_former_modules_and_adds_no_finder():
+    in_another_process(RELOADING)
+
+
+def test_former_modules_are_hidden_from_a_walk_through_the_package():
+    found = {module.name for module in pkgutil.walk_packages(an.__path__, "aesara_nondecomp.")}
+    assert not found & {f"aesara_nondecomp.{former}" for former in FORMER_MODULES}
+
+
+IN_THREADS = """
+import importlib, sys, threading
+from aesara_nondecomp._names import FORMER_MODULES as former
+present = {name: importlib.import_module(f"aesara_nondecomp.{home}") for name, home in former.items()}
+sys.setswitchinterval(1e-6)
+start, found = threading.Barrier(4 * len(former)), []
+
+def load(name):
+    start.wait()
+    found.append(importlib.import_module(f"aesara_nondecomp.{name}") is present[name])
+
+threads = [threading.Thread(target=load, args=(name,)) for name in [*former] * 4]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert found == [True] * len(threads), found
+assert all(module.__spec__.name == module.__name__ for module in present.values())
+"""
+
+
+def test_former_modules_are_imported_by_many_threads_at_once_and_without_a_warning():
+    in_another_process(IN_THREADS)
 
 
 def test_what_was_pickled_by_a_former_module_is_found():

@@ -1,7 +1,8 @@
 """Labels, splits, mini-batches, file readers and data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding to {-1, +1}), `splits`, `scaling`, `rows`, `tokens`, `text`, `fetching`, `batches`,
-`files`, `csv_files`, `loaders`, `datasets`.
+Reading order: `labels` (any coding of two classes to {-1, +1}), `splits` (validation rows), `scaling`, `rows` (read
+and scaled on access), `tokens` and `text` (texts as token ids), `tabular` (tables as matrices), `samplers`,
+`row_loader` and `batches` (mini-batches), `files`, `csv_files` and `loaders` (file readers), `datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight

@@ -91,6 +91,7 @@ def file_format(path: PathLike) -> str:
     Returns
     -------
     {"csv", "npz", "libsvm"}
+        The format.
 
     Raises
     ------

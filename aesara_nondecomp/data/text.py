@@ -121,7 +121,13 @@ class Vocabulary:
         return ids
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the vocabulary in values that JSON can hold, for `from_dict`."""
+        """Describe the vocabulary in values that JSON can hold, for `from_dict`.
+
+        Returns
+        -------
+        dict of str to object
+            "tokeniser", "words" and "max_tokens".
+        """
         return {"tokeniser": "tweets", "words": list(self.words), "max_tokens": self.max_tokens}
 
     @classmethod

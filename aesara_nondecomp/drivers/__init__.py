@@ -1,7 +1,7 @@
-"""Drivers: the algorithms, free of Aesara, for this package's loop or one of your own.
+"""Drivers: the training algorithms without Aesara, for the training loop of this package or for your own.
 
-Reading order: `base` (what a driver is), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`; the baselines
-that weight single rows are in `oracle` and `struct_ann`.
+Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`; the
+baselines that weight individual rows are in `oracle` and `struct_ann`.
 """
 
 from aesara_nondecomp.drivers.base import Driver, RewardWeights

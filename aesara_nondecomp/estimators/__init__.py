@@ -1,8 +1,8 @@
-"""The package for scikit-learn users (extra `sklearn`): an estimator, and a scorer for every measure.
+"""For scikit-learn users (extra `sklearn`): an estimator, and a scorer for every measure.
 
-Reading order: `classifier` (the estimator and its training), `fitted` (what it does once trained), `partial` (its
-`partial_fit`), `texts`, `scoring`, `sharing` (why the tenth estimator of a shape compiles nothing), `compatibility`
-(scikit-learn 1.2 and later).
+Reading order: `classifier` (the estimator and its `fit`), `fitted` (its other methods), `partial_fit`, `texts`,
+`scoring`, `input_checks`, `function_cache` (estimators with the same network share compiled functions),
+`sklearn_compat` (differences between releases of scikit-learn).
 """
 
 from aesara_nondecomp.estimators.classifier import MeasureClassifier

@@ -1,7 +1,7 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
-Reading order: `base` (the families), `classification`, `quantification`, `hybrid` (the formulas), `user`
-(measures of your own), `catalogue` (measures by name). Nothing here needs a symbolic framework.
+Reading order: `base` (the families of measures), `classification`, `quantification` and `hybrid` (the formulas),
+`user` (your own measures), `catalogue` (measures by name). All values are plain floats; nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)

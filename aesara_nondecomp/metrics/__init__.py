@@ -1,8 +1,8 @@
-"""What is counted and measured outside a network: hard predictions, class rates, prevalences, intervals.
+"""Evaluation of predictions in NumPy: confusion matrices, class rates, prevalence estimates, intervals.
 
-Reading order: `confusion` (scores of hard predictions, the exact threshold), `class_rates` (class sums of a batch and
-their running means), `quantification` (calibration, estimates of a prevalence), `prevalence_shift` (test sets resampled
-at given prevalences), `bootstrap` (intervals), `multiclass` (macro and micro values).
+Reading order: `confusion` (measures of hard predictions, the best threshold), `class_rates` (class sums of a batch and
+their running means), `quantification` (calibration, prevalence estimates), `prevalence_shift` (test sets resampled to
+given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro and micro averages).
 """
 
 from aesara_nondecomp._names import lazy

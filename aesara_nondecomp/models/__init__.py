@@ -1,4 +1,7 @@
-"""Trained models: predictions, files, ONNX, and several models as one."""
+"""Trained models: predictions, files, ONNX export and soft voting.
+
+Reading order: `model` (predict, save, load), `archive` (the file format), `ensemble` (several models as one), `onnx`.
+"""
 
 from aesara_nondecomp.models.ensemble import SoftVote
 from aesara_nondecomp.models.model import Model, load_model

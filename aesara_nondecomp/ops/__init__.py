@@ -1,18 +1,18 @@
-"""Fused Ops: one C module each, a NumPy ``perform`` as oracle, an analytic gradient.
+"""Fused Ops: one C++ module each, with a NumPy ``perform`` as reference and an analytic gradient.
 
-A plain Aesara graph for the same step needs 20 to 40 C++ modules, each compiled on its own, and
-several passes over each matrix.  These Ops need one module each and one pass:
+A plain Aesara graph for the same step needs 20 to 40 C++ modules, each compiled on its own, and several passes over
+each matrix. These Ops need one module and one pass each:
 
-- `reward_sums`: the weighted objective of a batch and its class sums (objective and gradient);
-- `dense`: product, bias and activation of a layer, and the way back;
-- `FusedUpdate`: an optimiser's update of a parameter, and of its running average;
-- `standardise`: rows standardised as they are scored;
-- `checked`: rows checked as they are scored;
-- `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows alone;
-- `lstm`: a masked recurrent layer without a scan, and the way back;
-- `attention_pool`: masked softmax and weighted mean of a sequence's states.
+- `reward_sums`: the weighted objective of a batch and its class sums, with their gradient;
+- `dense`: product, bias and activation of a layer, and its backward pass;
+- `FusedUpdate`: an optimiser's update of a parameter and of its running average;
+- `standardise`: standardise rows while they are scored;
+- `checked`: check that rows are finite while they are scored;
+- `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows only;
+- `lstm`: a masked recurrent layer without a scan, and its backward pass;
+- `attention_pool`: masked softmax and weighted mean of the states of a sequence.
 
-`prefetch_rows` is another thing: no part of a step, but what copies the rows of the next ones meanwhile.
+`prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
 """
 
 from aesara_nondecomp.ops.attention import attention_pool

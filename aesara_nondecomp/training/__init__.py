@@ -1,8 +1,8 @@
 """From arrays to a trained model.
 
-Reading order: `fit` (the one call), `param_checks` (its parameters), `training_data` (its rows), `recipes` (which
-driver with which options), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to completion),
-`early_stopping`, `checkpoints`, `schedules`, `progress`.
+Reading order: `fit` (the entry point), `param_checks` (its parameters), `training_data` (its rows), `recipes` (driver
+and options for each measure), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to
+completion), `early_stopping`, `checkpoints`, `schedules`, `progress`.
 """
 
 from aesara_nondecomp._names import lazy
