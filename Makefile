@@ -1,6 +1,6 @@
 # make demo   a small benchmark, its figure and table in out/demo
 # make test   the test suite
-# make lint   ruff and mypy
+# make lint   ruff (rules and layout) and mypy
 # make clean  removes the virtual environment and the outputs, not Aesara's compile cache
 #
 # All of them run in a virtual environment of their own, VENV, which is made when it is missing.
@@ -24,7 +24,8 @@ test: $(VENV)/.installed
 
 lint: $(VENV)/.installed
 	$(IN_VENV) -m ruff check .
-	$(IN_VENV) -m mypy aesara_nondecomp benchmarks
+	$(IN_VENV) -m ruff format --check .
+	$(IN_VENV) -m mypy
 
 clean:
 	rm -rf $(VENV) out build *.egg-info .mypy_cache .pytest_cache .ruff_cache

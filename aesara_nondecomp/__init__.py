@@ -17,10 +17,40 @@ Names are loaded on first use, so that `measures`, `metrics`, `data`, `drivers` 
 Aesara.
 """
 
+from typing import TYPE_CHECKING
+
 from aesara_nondecomp._aesara.setup import configure
 from aesara_nondecomp._names import FORMER_MODULES, find_former_modules, lazy
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # read by setup.py
+
+if TYPE_CHECKING:  # what `_HOMES` and `_MODULES` say, for type checkers and editors
+    from aesara_nondecomp import data as data
+    from aesara_nondecomp import drivers as drivers
+    from aesara_nondecomp import estimators as estimators
+    from aesara_nondecomp import history as history
+    from aesara_nondecomp import measures as measures
+    from aesara_nondecomp import metrics as metrics
+    from aesara_nondecomp import models as models
+    from aesara_nondecomp import networks as networks
+    from aesara_nondecomp import ops as ops
+    from aesara_nondecomp import parallel as parallel
+    from aesara_nondecomp import step as step
+    from aesara_nondecomp import training as training
+    from aesara_nondecomp.estimators import MeasureClassifier as MeasureClassifier
+    from aesara_nondecomp.estimators import measure_scorer as measure_scorer
+    from aesara_nondecomp.models import Model as Model
+    from aesara_nondecomp.models import SoftVote as SoftVote
+    from aesara_nondecomp.models import load_model as load_model
+    from aesara_nondecomp.networks import Network as Network
+    from aesara_nondecomp.networks import linear as linear
+    from aesara_nondecomp.networks import mlp as mlp
+    from aesara_nondecomp.step import TrainFunctions as TrainFunctions
+    from aesara_nondecomp.step.symbolic_measure import symbolic_measure as symbolic_measure
+    from aesara_nondecomp.training import Recipe as Recipe
+    from aesara_nondecomp.training import recipe_for as recipe_for
+    from aesara_nondecomp.training import train as train
+    from aesara_nondecomp.training.fit import fit as fit
 
 _HOMES = {
     "Checkpoint": "training",

@@ -5,7 +5,17 @@ and options for each measure), `loop` (the training loop), `run` (the phases of 
 completion), `early_stopping`, `checkpoints`, `schedules`, `progress`.
 """
 
+from typing import TYPE_CHECKING
+
 from aesara_nondecomp._names import lazy
+
+if TYPE_CHECKING:  # what `_HOMES` says, for type checkers and editors
+    from aesara_nondecomp.history import Step as Step
+    from aesara_nondecomp.training.loop import train as train
+    from aesara_nondecomp.training.recipes import Phase as Phase
+    from aesara_nondecomp.training.recipes import Problem as Problem
+    from aesara_nondecomp.training.recipes import Recipe as Recipe
+    from aesara_nondecomp.training.recipes import recipe_for as recipe_for
 
 _HOMES = {
     "Checkpoint": "training.checkpoints",
