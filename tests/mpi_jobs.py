@@ -81,7 +81,7 @@ def text(comm, out: str) -> None:
     own = part_of(comm, len(y))
     shared = an.TrainFunctions(networks.lstm(12, 4, 3, dtype="float64", seed=0), "momentum")
     recipe = Recipe((Phase(drivers.DUPLE("qmean", PRIOR)),), learning_rate=0.05, averaging=0.9)
-    options = {"recipe": recipe, "functions": shared, "steps": 60, "batch_size": 8, "seed": 1}
+    options = {"algorithm": recipe, "network": shared, "steps": 60, "batch_size": 8, "seed": 1}
     narrow = ids[own][:, : 7 - comm.rank]  # widths need not agree
     wide = np.vstack([np.pad(part, ((0, 0), (0, 7 - part.shape[1]))) for part in comm.allgather(narrow)])
     models = [an.fit(wide, y, "qmean", **options), an.fit(narrow, y[own], "qmean", comm=comm, **options)]
@@ -109,7 +109,7 @@ def two_phases(comm, out: str) -> None:
     """The paper's DAME, whose second phase trains the head alone."""
     (X, y), shared = rows(), functions()
     own = part_of(comm, len(y))
-    options = {"algorithm": "dame", "preset": "paper", "functions": shared, "steps": 60, "batch_size": 16, "seed": 1}
+    options = {"algorithm": "paper_dame", "network": shared, "steps": 60, "batch_size": 16, "seed": 1}
     models = [an.fit(X, y, "f1", **options), an.fit(X[own], y[own], "f1", comm=comm, **options)]
     gap = max(float(np.abs(a - b).max()) for a, b in zip(*(model.parameters for model in models)))
     Path(f"{out}.{comm.rank}").write_text(json.dumps({"dame_paper": gap}))
@@ -127,7 +127,7 @@ def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = 
     victim_pid = comm.bcast(os.getpid(), root=int(victim)) if int(victim) >= 0 else None
     model = trained(
         shared, X[own], y[own], drivers.DAME("f1", PRIOR, inner_steps=10), comm=comm, validation=0.2,
-        checkpoint=checkpoint, checkpoint_every=20, resume=True, on_step=kill if victim_pid else None,
+        checkpoint=an.Checkpoint(checkpoint, every=20, resume=True), on_step=kill if victim_pid else None,
     )  # fmt: skip
     if comm.rank == 0:
         np.savez(out, *model.parameters, steps=len(model.history))

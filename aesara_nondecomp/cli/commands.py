@@ -19,7 +19,7 @@ from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import label_like, read_labels, read_rows, read_training_table
 from aesara_nondecomp.data import check_lengths, encode_as
-from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.data.inputs import count_rows, select_inputs
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
@@ -90,9 +90,10 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out)
     positive_int("--draws", options.draws)
     model = load_model(options.model)
-    scores = model.decision_function(read_rows(options.data, model))
+    X = read_rows(options.data, model)
     signs = encode_as(read_labels(options.data, options.target, model), model.classes)
-    check_lengths(scores, signs)
+    check_lengths(np.empty((count_rows(X), 0)), signs)
+    scores = model.decision_function(X)
     table = metrics.confusion_at_threshold(scores, signs, model.threshold)
     facts = {
         "model": reports.model_facts(model),
@@ -143,6 +144,7 @@ def _network(options: argparse.Namespace) -> Any:
 def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
     require(0 <= options.validation < 1, "--validation must lie in [0, 1)", options.validation)
     if not options.validation:
+        require(options.patience is None, "--patience needs held-out rows: give --validation a share", options.patience)
         return None
     return EarlyStopping(options.validation, patience=options.patience, tune_threshold=options.tune_threshold)
 

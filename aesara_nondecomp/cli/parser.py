@@ -122,7 +122,11 @@ def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
 
     def read(text: str) -> Any:
         try:
-            return row.check(name, row.read(text))  # type: ignore[misc]  # it is an option
+            value = row.read(text)  # type: ignore[misc]  # it is an option
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"expected {row.accepts}, got {text!r}") from None
+        try:
+            return row.check(name, value)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 

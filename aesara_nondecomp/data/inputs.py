@@ -12,7 +12,7 @@ import scipy.sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
-from aesara_nondecomp.data.tabular import TableColumns, TableEncoder, is_table, read_table
+from aesara_nondecomp.data.tabular import TableColumns, TableEncoder, is_table, numbers_or_none, read_table
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -206,13 +206,22 @@ def select_inputs(X: Any, rows: np.ndarray[Any, Any]) -> Any:
     return [X[row] for row in rows] if isinstance(X, list) else select_rows(X, rows)
 
 
+def count_rows(X: Any) -> int:
+    """The number of rows of an input: a matrix, TableColumns, a list of str; 0 for None."""
+    if X is None:
+        return 0
+    if isinstance(X, TableColumns):
+        return X.n_rows
+    return len(X) if isinstance(X, list) else int(X.shape[0])
+
+
 def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
     """A table for a model of a bare matrix: its columns in the order of `names`, or as they stand."""
-    chosen = [table.cells[name] for name in names or table.cells]
-    texts = [name for name, cells in table.cells.items() if cells.dtype == object]
-    if texts:
-        raise ValueError(
-            f"the model was trained on a matrix of numbers, but column {texts[0]!r} holds text. Give it the columns "
-            "that it was trained on, or train it on the table."
-        )
-    return raw_rows(np.column_stack(chosen))
+    columns = {name: numbers_or_none(table.cells[name]) for name in names or table.cells}
+    for name, numbers in columns.items():
+        if numbers is None:
+            raise ValueError(
+                f"the model was trained on a matrix of numbers, but column {name!r} holds text. Give it the columns "
+                "that it was trained on, or train it on the table."
+            )
+    return raw_rows(np.column_stack(list(columns.values())))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from aesara_nondecomp.data.features import row_slices
+from aesara_nondecomp.data.features import check_finite, row_slices
 
 _CACHED_ENTRIES = 2**15
 
@@ -61,6 +61,8 @@ class Standardiser(NamedTuple):
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
             mean = sum(weight[part] @ X[part] for part in slices) / total
             squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
+        if not np.isfinite(mean).all():
+            check_finite(X)  # names the entry
         # Rounding leaves a constant column a tiny spread, so it is recognised by comparison with the first row.
         constant = np.logical_and.reduce([(X[part] == X[:1]).all(axis=0) for part in slices])
         scale = np.sqrt(squares / total)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from aesara_nondecomp._checks import suggestion
 
@@ -89,7 +90,7 @@ class TableEncoder(NamedTuple):
         if not columns.cells:
             raise ValueError("a table needs feature columns beside the labels, got none. Check the delimiter.")
         texts = columns.texts | set(categorical)
-        parsed = {name: None if name in texts else _numbers_or_none(cells) for name, cells in columns.cells.items()}
+        parsed = {name: None if name in texts else numbers_or_none(cells) for name, cells in columns.cells.items()}
         for name, numbers in parsed.items():
             _check_column(name, columns.cells[name], numbers)
         numeric = {name: numbers for name, numbers in parsed.items() if numbers is not None}
@@ -143,7 +144,7 @@ class TableEncoder(NamedTuple):
 
 def is_table(X: Any) -> bool:
     """Whether an input is a data frame or a mapping of columns, and not a matrix."""
-    return isinstance(X, Mapping) or _is_frame(X)
+    return isinstance(X, Mapping) and not scipy.sparse.issparse(X) or _is_frame(X)  # some sparse matrices are dicts
 
 
 def read_table(table: Any, names: Sequence[str] | None = None) -> TableColumns:
@@ -235,7 +236,7 @@ def _cells(name: str, column: Any) -> np.ndarray[Any, Any]:
     )
 
 
-def _numbers_or_none(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+def numbers_or_none(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     """Cells as floats, with NaN for a missing value; None if one is no number."""
     if cells.dtype != object:
         return cells
@@ -256,9 +257,9 @@ def _category(cell: Any) -> str:
 
 def _imputed(name: str, cells: np.ndarray[Any, Any], median: float) -> np.ndarray[Any, Any]:
     """A numeric column, its missing values replaced."""
-    numbers = _numbers_or_none(cells)
+    numbers = numbers_or_none(cells)
     if numbers is None:
-        strange = next(cell for cell in cells if _numbers_or_none(np.array([cell], dtype=object)) is None)
+        strange = next(cell for cell in cells if numbers_or_none(np.array([cell], dtype=object)) is None)
         raise ValueError(
             f"column {name!r} held numbers in training, but now: could not convert string to float: {strange!r}. "
             "Correct the cell, or leave it empty."

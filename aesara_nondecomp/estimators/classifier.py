@@ -254,7 +254,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             sample_weight=weight,
             validation=self._early_stopping(validation),
             on_step=self.on_step,
-            checkpoint=None if self.checkpoint is None else Checkpoint(self.checkpoint, resume=self.resume),
+            checkpoint=self._checkpoint(),
             progress=bool(self.verbose),
             comm=comm,
             seed=comm.bcast(seed),
@@ -355,11 +355,17 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         )
         return self.model_
 
+    def _checkpoint(self) -> Checkpoint | None:
+        if self.checkpoint is not None:
+            return Checkpoint(self.checkpoint, resume=self.resume)
+        require(not self.resume, "resume needs a checkpoint: give its path as `checkpoint`", self.checkpoint)
+        return None
+
     def _early_stopping(self, validation: Any) -> EarlyStopping | None:
         rows = self.validation if validation is None else validation
         if rows is not None:
             return EarlyStopping(rows, patience=self.patience, tune_threshold=self.tune_threshold)
-        require(self.patience is None, "patience needs validation: set it to a share such as 0.2", self.patience)
+        require(self.patience is None, "patience needs `validation`: a share such as 0.2", self.patience)
         if self.tune_threshold:
             raise ValueError(
                 "tune_threshold needs held-out rows, as a threshold chosen on the training rows fits their noise: "

@@ -66,7 +66,8 @@ class FittedMixin:
         array, shape (n, 2)
             In the order of `classes_`; rows sum to 1.
         """
-        of_positives = self.quantifier_.posteriors(self._scores(X))
+        scores = self._scores(X)
+        of_positives = self.quantifier_.posteriors(scores)
         pair = [1 - of_positives, of_positives]
         return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
 
@@ -90,7 +91,8 @@ class FittedMixin:
         ValueError
             If the method is unknown.
         """
-        return self.quantifier_.prevalence(self._scores(X), method)
+        scores = self._scores(X)
+        return self.quantifier_.prevalence(scores, method)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Value of the trained measure on hard predictions, turned so that larger is better.

@@ -115,9 +115,7 @@ class Model:
         ValueError
             If X is unusable, or of another kind than the training rows.
         """
-        rows = self._rows(X)
-        with self.functions.using(self.parameters):
-            return self.functions.scores(rows, self.encoder.standardiser)
+        return self._scores(self._rows(X))
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """Labels, in the coding of the training labels.
@@ -352,12 +350,15 @@ class Model:
             return check_tokens(X, network.n_words)
         return self.encoder.encode(X, network.n_columns)
 
+    def _scores(self, rows: Any) -> np.ndarray[Any, Any]:
+        with self.functions.using(self.parameters):
+            return self.functions.scores(rows, self.encoder.standardiser)
+
     def _scored(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Scores, and labels in {-1, +1}."""
-        signs = encode_as(y, self.classes)
-        scores = self.decision_function(X)
-        check_lengths(scores, signs)
-        return scores, signs
+        signs, rows = encode_as(y, self.classes), self._rows(X)
+        check_lengths(rows, signs)
+        return self._scores(rows), signs
 
     def _measure(self, measure: str | measures.Measure | None) -> measures.Measure:
         return self.measure if measure is None else measures.get(measure)

@@ -17,7 +17,7 @@ from aesara_nondecomp.data import (
     prepare_rows,
     select_rows,
 )
-from aesara_nondecomp.data.features import row_slices
+from aesara_nondecomp.data.features import check_finite, row_slices
 from aesara_nondecomp.data.tokens import used_width
 from aesara_nondecomp.parallel.collectives import all_succeed
 
@@ -185,6 +185,7 @@ class DistributedRows(BatchSource):
         """
         if self.sparse:
             return None
+        all_succeed(self.comm, lambda: check_finite(self.own))
         weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         total, own = weights.sum(), weights[self.indices]
         slices = list(row_slices(*self.own.shape))

@@ -21,7 +21,7 @@ from aesara_nondecomp.data import (
     select_rows,
     stratified_split,
 )
-from aesara_nondecomp.data.inputs import is_input_table, select_inputs
+from aesara_nondecomp.data.inputs import count_rows, is_input_table, select_inputs
 from aesara_nondecomp.data.tabular import TableColumns, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
@@ -142,12 +142,12 @@ def prepare(
     """
     known = _network_of(network)
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
-    y, sample_weight = gather_vectors(comm, _n_rows(inputs), y, sample_weight)
+    y, sample_weight = gather_vectors(comm, count_rows(inputs), y, sample_weight)
     split = _split(y, positive, sample_weight, validation, seed)
     if comm.size == 1:
-        check_lengths(np.empty((_n_rows(inputs), 0)), y)
+        check_lengths(np.empty((count_rows(inputs), 0)), y)
     encoder = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
-    rows = distribute_rows(comm, _n_rows(inputs), lambda: _encoded(inputs, encoder, known))
+    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, known))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, encoder, known, comm)
     chosen = network if known else network(_size(rows, encoder))  # type: ignore[operator]  # it makes one
@@ -187,14 +187,6 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
     if network is not None and network.takes_tokens:
         return check_tokens(X, network.n_words)
     return raw_rows(X, None if network is None else network.n_columns)
-
-
-def _n_rows(inputs: Any) -> int:
-    if inputs is None:
-        return 0
-    if isinstance(inputs, TableColumns):
-        return inputs.n_rows
-    return len(inputs) if isinstance(inputs, list) else inputs.shape[0]
 
 
 def _split(y: Any, positive: Any, sample_weight: Any, validation: Any, seed: Any) -> Split:
@@ -260,9 +252,9 @@ def _held_rows(
         return None
     X, y = validation
     inputs = all_succeed(comm, lambda: _read(X, network, comm))
-    (y,) = gather_vectors(comm, _n_rows(inputs), y)
+    (y,) = gather_vectors(comm, count_rows(inputs), y)
     columns = None if isinstance(inputs, (TableColumns, list)) or rows.dtype.kind == "i" else rows.shape[1]
-    held = distribute_rows(comm, _n_rows(inputs), lambda: _encoded(inputs, encoder, network, columns))
+    held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns))
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)
     found = np.unique(signs).tolist()

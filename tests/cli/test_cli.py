@@ -108,7 +108,10 @@ def test_evaluate_reports_every_measure_with_its_interval(trained, tmp_path, cap
     table, path, _ = trained
     assert main(["evaluate", path, table, "--out", str(tmp_path / "r.json"), "--draws", "200"]) == 0
     report, told = json.loads((tmp_path / "r.json").read_text()), capsys.readouterr().out
-    assert report["table"] == load_model(path).table(_features(path, table), np.where(SICK, "sick", "well"))._asdict()
+    assert (
+        report["table"]
+        == load_model(path).confusion_matrix(_features(path, table), np.where(SICK, "sick", "well"))._asdict()
+    )
     assert set(report["measures"]) == {str(measure) for measure in measures.defaults()}
     assert all(m["low"] <= m["value"] <= m["high"] for m in report["measures"].values() if m["better"] == "larger")
     assert set(report["prevalence"]) == set(METHODS)
@@ -197,7 +200,7 @@ def _checkpoint_every(monkeypatch, every):
 
     from aesara_nondecomp.cli import commands
 
-    monkeypatch.setattr(commands, "fit", partial(commands.fit, checkpoint_every=every))
+    monkeypatch.setattr(commands, "Checkpoint", partial(commands.Checkpoint, every=every))
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -301,8 +304,8 @@ def test_every_command_shows_an_example_in_its_help(command, capsys):
     (["train", "d.csv", "--out", "m", "--measure", "fbeta:bta=2"], "no parameter 'bta'"),
     (["train", "d.csv", "--out", "m", "--measure", "weighted_accuracy"], "needs the weight c"),
     (["train", "d.csv", "--out", "m", "--measure", "fbeta:2"], "Write it as f1 or fbeta:beta=2"),
-    (["train", "d.csv", "--out", "m", "--steps", "many"], "invalid int value: 'many'"),
-    (["train", "d.csv", "--out", "m", "--hidden", "a,b"], "widths are whole numbers"),
+    (["train", "d.csv", "--out", "m", "--steps", "many"], "expected int >= 1, got 'many'"),
+    (["train", "d.csv", "--out", "m", "--hidden", "a,b"], "expected sequence of int >= 1, got"),
     (["train", "d.csv", "--out", "m", "--stepz", "5"], "unrecognized arguments"),
     (["predict", "m"], "the following arguments are required: data"),
     (["evaluate", "m", "d.csv", "--draws", "x"], "invalid int value"),

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from aesara_nondecomp import fit, load_model, networks
+from aesara_nondecomp import Checkpoint, fit, load_model, networks
 from aesara_nondecomp.data import MiniBatches, Vocabulary, check_tokens, is_text
 from aesara_nondecomp.data.tokens import used_width
 from aesara_nondecomp.training.recipes import Problem, recipe_for
@@ -215,7 +215,7 @@ def test_token_ids_give_the_scores_of_their_texts(trained):
 def test_texts_and_a_network_of_ones_own_are_refused_with_the_remedy():
     with pytest.raises(ValueError, match="takes token ids: Vocabulary.transform"):
         fit(["good day", "bad day"], [1, 0], network=networks.lstm(5, 2, 2))
-    with pytest.raises(ValueError, match="unknown network for text 'lstn'. Did you mean 'lstm'"):
+    with pytest.raises(ValueError, match="unknown network 'lstn'. Did you mean 'lstm'"):
         fit(["good day", "bad day"], [1, 0], network="lstn")
 
 
@@ -237,7 +237,7 @@ def test_training_on_texts_resumes_from_a_checkpoint_to_the_same_bits(trained, t
     texts, y, _ = trained
     common = {"network": "lstm", "batch_size": 50, "seed": 3, "checkpoint": tmp_path / "run.npz"}
     fit(texts, y, "kld", steps=30, on_step=lambda step: step.step == 13, **common)
-    resumed = fit(texts, y, "kld", steps=30, resume=True, **common)
+    resumed = fit(texts, y, "kld", steps=30, **{**common, "checkpoint": Checkpoint(common["checkpoint"], resume=True)})
     straight = fit(texts, y, "kld", steps=30, **{**common, "checkpoint": tmp_path / "other.npz"})
     for one, other in zip(resumed.parameters, straight.parameters):
         np.testing.assert_array_equal(one, other)

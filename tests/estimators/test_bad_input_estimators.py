@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("nothing_may_be_compiled")
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3)).round(3)
 Y = np.where(np.arange(40) < 12, 1, 0)
-NAN, INFINITE, HUGE = X.copy(), X.copy(), X.copy()
-NAN[3, 1], INFINITE[5, 0], HUGE[0, 0] = np.nan, np.inf, 1e39
+NAN, INFINITE = X.copy(), X.copy()
+NAN[3, 1], INFINITE[5, 0] = np.nan, np.inf
 
 
 # -- fit and partial_fit ---------------------------------------------------------------------------------------------
@@ -37,12 +37,11 @@ DATA = [
     ({"y": None}, "y should be a 1d array"),
     ({"X": NAN}, "X contains NaN"),
     ({"X": INFINITE}, "X contains infinity"),
-    ({"X": HUGE}, "X contains infinity or a value too large for dtype"),
     ({"X": scipy.sparse.csr_matrix(NAN)}, "X contains NaN"),
     ({"X": np.empty((0, 3)), "y": []}, r"0 sample\(s\)"),
     ({"X": X[:1], "y": Y[:1]}, r"1 sample\(s\).*minimum of 2"),
     ({"X": np.empty((40, 0))}, r"0 feature\(s\)"),
-    ({"X": np.array([["a", "b", "c"]] * 40)}, "could not convert string to float"),
+    ({"X": np.array([["a", "b", "c"]] * 40)}, "not compatible with arrays of bytes/strings"),
     ({"X": np.array([[{}, 1, 2]] * 40, dtype=object)}, "must be a string or a (real )?number, not 'dict'"),
     ({"X": X + 1j}, "Complex data not supported"),
     ({"X": X[:, 0]}, "Expected 2D array, got 1D array"),
@@ -61,7 +60,6 @@ PARAMETERS = [
     ({"measure": "gtppr"}, "no driver trains gtppr directly. Train on 'f1'"),
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1.*Use 'dame'"),
     ({"algorithm": "duplle"}, "unknown algorithm 'duplle'. Did you mean 'duple'"),
-    ({"preset": "papers"}, "unknown preset 'papers'. Did you mean 'paper'"),
     ({"network": "mpl"}, "unknown network 'mpl'. Did you mean 'mlp'"),
     ({"hidden": 8}, r"hidden must be a sequence of widths, such as \(64, 64\), got 8"),
     ({"hidden": (8, 0)}, "a hidden width must be a whole number of at least 1, got 0"),
@@ -71,15 +69,15 @@ PARAMETERS = [
     ({"batch_size": 2.5}, "batch_size must be a whole number of at least 1, got 2.5"),
     ({"optimizer": "addam"}, "unknown optimiser 'addam'. Did you mean 'adam'"),
     ({"learning_rate": 0}, "learning_rate must be a positive finite number, got 0"),
-    ({"learning_rate": "fast"}, "learning_rate must be a positive number, got 'fast'"),
+    ({"learning_rate": "fast"}, "learning_rate must be a positive finite number, got 'fast'"),
     ({"averaging": 1.0}, r"averaging must lie in \[0, 1\)"),
     ({"l2": -1}, "l2 must be a finite number of at least 0"),
     ({"sampler": "stratifed"}, "Did you mean 'stratified'"),
-    ({"prior": 0.0}, "prior must be a positive finite number, got 0.0"),
+    ({"prior": 0.0}, "prior must lie strictly between 0 and 1, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1"),
-    ({"prior": "half"}, "prior must be a positive number, got 'half'"),
+    ({"prior": "half"}, "prior must lie strictly between 0 and 1, got 'half'"),
     ({"pos_label": 7}, "positive must be one of the two labels, got 7"),
-    ({"dtype": "float16"}, "dtype must be 'float32' or 'float64', got 'float16'"),
+    ({"dtype": "float16"}, "unknown dtype 'float16'"),
     ({"random_state": "seed"}, "cannot be used to seed"),
 ]  # fmt: skip
 
@@ -157,13 +155,13 @@ def test_partial_fit_refuses_classes_that_are_not_the_two(arguments, message):
 @pytest.mark.parametrize("network", ["linear", linear])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_options_of_the_mlp_are_refused_beside_another_network(method, network):
-    with pytest.raises(ValueError, match=r"takes none of hidden, activation, dropout.*got hidden=\(8,\), dropout=0.5"):
+    with pytest.raises(ValueError, match=r"does not take hidden=\(8,\), dropout=0.5"):
         getattr(MeasureClassifier(network=network, hidden=(8,), dropout=0.5), method)(X, Y)
 
 
 def test_partial_fit_refuses_a_recipe_of_several_phases():
-    with pytest.raises(ValueError, match="needs a recipe of one phase.*preset='default'"):
-        MeasureClassifier(preset="paper").partial_fit(X, Y)
+    with pytest.raises(ValueError, match="needs a recipe of one phase.*a default algorithm"):
+        MeasureClassifier(algorithm="paper").partial_fit(X, Y)
 
 
 # -- predict and its like --------------------------------------------------------------------------------------------
@@ -174,7 +172,7 @@ def untrained():
     estimator = MeasureClassifier(network="linear")
     functions = TrainFunctions(linear(3))
     estimator.model_ = Model(functions, functions.parameters(), measures.get("f1"), (0, 1), 0.3)
-    estimator.quantifier_ = Quantifier(0.0, Calibration(1.0, 0.0), 0.3, 0.9, 0.1, 0.8, 0.2)
+    estimator.model_.quantifier = Quantifier(0.0, Calibration(1.0, 0.0), 0.3, 0.9, 0.1, 0.8, 0.2)
     estimator.classes_, estimator.n_features_in_ = np.array([0, 1]), 3
     return estimator
 
@@ -185,7 +183,7 @@ FEATURES = [
     (NAN, "X contains NaN"),
     (INFINITE, "X contains infinity"),
     (np.empty((0, 3)), r"0 sample\(s\)"),
-    (np.array([["a", "b", "c"]]), "could not convert string to float"),
+    (np.array([["a", "b", "c"]]), "not compatible with arrays of bytes/strings"),
     (np.array([[{}, 1, 2]], dtype=object), "must be a string or a (real )?number, not 'dict'"),
     (scipy.sparse.csr_matrix(X[:, :2]), "X has 2 features"),
     (None, "Expected 2D array|NoneType"),

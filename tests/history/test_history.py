@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from aesara_nondecomp import TrainFunctions, fit, load_model, mlp
+from aesara_nondecomp import Checkpoint, TrainFunctions, fit, load_model, mlp
 from aesara_nondecomp.history import Evaluation, Step, collapsed_since, plot_history, running_mean, to_frame
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.training.progress import progress_bar
@@ -170,9 +170,9 @@ def test_no_bar_is_drawn_where_there_is_no_terminal(functions, capfd):
 
 def test_a_bar_that_is_asked_for_counts_the_steps_and_goes_on_when_resumed(functions, capfd, tmp_path):
     pytest.importorskip("tqdm", reason="needs the extra progress")
-    options = {"network": functions, "steps": 8, "batch_size": 32, "seed": 3, "checkpoint": tmp_path / "run.npz"}
-    fit(X, Y, on_step=lambda step: step.step == 3, **options)
-    model = fit(X, Y, resume=True, progress=True, **options)
+    options = {"network": functions, "steps": 8, "batch_size": 32, "seed": 3}
+    fit(X, Y, checkpoint=tmp_path / "run.npz", on_step=lambda step: step.step == 3, **options)
+    model = fit(X, Y, checkpoint=Checkpoint(tmp_path / "run.npz", resume=True), progress=True, **options)
     out, err = capfd.readouterr()
     assert len(model.history) == 8 and out == "" and "8/8" in err and "3/8" in err
 

@@ -14,7 +14,7 @@ import processes
 import pytest
 from test_batches import assert_same, copies
 
-from aesara_nondecomp import fit, mlp
+from aesara_nondecomp import Checkpoint, fit, mlp
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import LazyRows, MiniBatches
 from aesara_nondecomp.data import batches as batches_module
@@ -236,9 +236,9 @@ def test_fit_reads_large_contiguous_arrays_ahead_and_gives_the_same_model(monkey
     monkeypatch.setattr(prefetch, "LARGE", 0)
     ahead = fit(X, y, "qmean", **options)
     assert used
-    stopped = {**options, "checkpoint": tmp_path / "run.npz", "checkpoint_every": 7}
-    fit(X, y, "qmean", **stopped, on_step=lambda step: step.step == 17)
-    resumed = fit(X, y, "qmean", **stopped, resume=True)
+    path = tmp_path / "run.npz"
+    fit(X, y, "qmean", checkpoint=Checkpoint(path, every=7), on_step=lambda step: step.step == 17, **options)
+    resumed = fit(X, y, "qmean", checkpoint=Checkpoint(path, resume=True), **options)
     for model in (ahead, resumed):
         assert [p.tobytes() for p in model.parameters] == [p.tobytes() for p in plain.parameters]
 

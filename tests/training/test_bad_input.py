@@ -37,7 +37,7 @@ FIT = [
     ({"X": NAN}, "finite.*row 3, column 1"),
     ({"X": INFINITE}, "finite.*row 5, column 0"),
     ({"X": scipy.sparse.csr_matrix(NAN)}, "finite.*row 3, column 1"),
-    ({"X": np.empty((0, 3)), "y": []}, "got an empty array"),
+    ({"X": np.empty((0, 3)), "y": []}, r"features must not be empty, got shape \(0, 3\)"),
     ({"X": np.empty((40, 0))}, r"must not be empty, got shape \(40, 0\)"),
     ({"X": X.astype(object)}, "must be numbers, got an array of dtype object"),
     ({"X": X.astype(str)}, "must be numbers, got an array of dtype <U"),

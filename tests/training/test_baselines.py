@@ -23,7 +23,7 @@ def functions():
     return an.TrainFunctions(an.linear(3))
 
 
-def fitted(functions, algorithm=None, measure="f1", steps=150, **options):
+def fitted(functions, algorithm, measure="f1", steps=150, **options):
     X, y = rows()
     return an.fit(X, y, measure, algorithm=algorithm, network=functions, steps=steps, batch_size=128, seed=3, **options)
 
@@ -45,19 +45,18 @@ def test_equal_seeds_give_equal_models(algorithm, functions):
 @pytest.mark.parametrize("algorithm", ["struct_ann", "direct_loss"])
 def test_a_resumed_run_ends_with_the_weights_of_an_undisturbed_one(algorithm, functions, tmp_path):
     undisturbed = fitted(functions, algorithm, steps=60)
-    kept = {"checkpoint": tmp_path / "run.npz", "checkpoint_every": 7}
-    fitted(functions, algorithm, steps=60, **kept, on_step=lambda step: step.step == 33)
-    resumed = fitted(functions, algorithm, steps=60, **kept, resume=True)
+    kept = an.Checkpoint(tmp_path / "run.npz", every=7, resume=True)
+    fitted(functions, algorithm, steps=60, checkpoint=kept, on_step=lambda step: step.step == 33)
+    resumed = fitted(functions, algorithm, steps=60, checkpoint=kept)
     assert all((a == b).all() for a, b in zip(undisturbed.parameters, resumed.parameters))
     assert [step.duals for step in resumed.history] == [step.duals for step in undisturbed.history]
 
 
 def test_a_checkpoint_of_another_measures_oracle_is_refused(functions, tmp_path):
-    kept = {"checkpoint": tmp_path / "run.npz", "steps": 10}
-    recipe = recipe_for("f1", PROBLEM, "struct_ann")
-    fitted(functions, recipe=recipe, **kept)
+    kept = {"checkpoint": an.Checkpoint(tmp_path / "run.npz", resume=True), "steps": 10}
+    fitted(functions, recipe_for("f1", PROBLEM, "struct_ann"), **kept)
     with pytest.raises(ValueError, match="another run: it differs in recipe"):
-        fitted(functions, recipe=recipe_for("qmean", PROBLEM, "struct_ann"), **kept, resume=True)
+        fitted(functions, recipe_for("qmean", PROBLEM, "struct_ann"), **kept)
 
 
 @pytest.mark.parametrize("measure", measures.defaults(), ids=str)

@@ -48,15 +48,15 @@ def stop_at(step_number: int):
     return lambda step: step.step == step_number
 
 
-def interrupted_fit(functions, path, stops, **options):
+def interrupted_fit(functions, path, stops, every=500, **options):
     """Stopped after each of the given steps and resumed from the file, with everything in memory spoilt between."""
     for stop in stops:
         stopped = fit(
-            X, Y, network=functions, checkpoint=Checkpoint(path, resume=True), on_step=stop_at(stop), **options
+            X, Y, network=functions, checkpoint=Checkpoint(path, every, resume=True), on_step=stop_at(stop), **options
         )
         assert len(stopped.history) == stop
         functions.initialise(1000 + stop)
-    return fit(X, Y, network=functions, checkpoint=Checkpoint(path, resume=True), **options)
+    return fit(X, Y, network=functions, checkpoint=Checkpoint(path, every, resume=True), **options)
 
 
 def recipe(*phases, averaging=0.9):
@@ -65,23 +65,23 @@ def recipe(*phases, averaging=0.9):
 
 P = 0.25
 RUNS = {
-    "DUPLE": {"recipe": recipe(Phase(DUPLE("gmean", P)))},
-    "DUPLE, dual steps": {"recipe": recipe(Phase(DUPLE("min", P, dual="step")))},
-    "DUPLE on new weights": {"measure": "qmean", "preset": "paper"},
+    "DUPLE": {"algorithm": recipe(Phase(DUPLE("gmean", P)))},
+    "DUPLE, dual steps": {"algorithm": recipe(Phase(DUPLE("min", P, dual="step")))},
+    "DUPLE on new weights": {"measure": "qmean", "algorithm": "paper"},
     "Mix": {"measure": "qmean"},
-    "DENIM": {"recipe": recipe(Phase(DENIM("qmeasure", P, eps=1 / 480)))},
+    "DENIM": {"algorithm": recipe(Phase(DENIM("qmeasure", P, eps=1 / 480)))},
     "WarmStart, DENIM": {"measure": "kld"},
-    "WarmStart, short": {"recipe": recipe(Phase(WarmStart(CrossEntropy(P), 20, DUPLE("qmean", P))))},
+    "WarmStart, short": {"algorithm": recipe(Phase(WarmStart(CrossEntropy(P), 20, DUPLE("qmean", P))))},
     "DAME": {"measure": "f1"},
-    "DAME in rounds": {"recipe": recipe(Phase(DAME("f1", P, inner_steps=7, round_rows=50)))},
+    "DAME in rounds": {"algorithm": recipe(Phase(DAME("f1", P, inner_steps=7, round_rows=50)))},
     "DAME, pseudo-concave": {"measure": "cqreward"},
-    "DAME on the head": {"measure": "f1", "preset": "paper"},
+    "DAME on the head": {"measure": "f1", "algorithm": "paper"},
     "fixed weights": {"measure": "f1", "algorithm": "cross_entropy"},
-    "three phases": {"recipe": recipe(*(Phase(ClassWeighted(P), share) for share in (0.2, 0.3, 0.5)))},
+    "three phases": {"algorithm": recipe(*(Phase(ClassWeighted(P), share) for share in (0.2, 0.3, 0.5)))},
     "stratified, weighted": {"measure": "qmean", "sampler": "stratified", "sample_weight": np.arange(N_ROWS) % 3},
     "cosine, weight decay": {"measure": "f1", "schedule": "cosine", "l2": 0.01},
-    "validation": {"measure": "f1", "validation": VALIDATION, "evaluate_every": 4},
-    "validation share": {"measure": "f1", "validation": 0.3, "evaluate_every": 4},
+    "validation": {"measure": "f1", "validation": EarlyStopping(VALIDATION, every=4)},
+    "validation share": {"measure": "f1", "validation": EarlyStopping(0.3, every=4)},
 }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_a_resumed_run_ends_as_the_undisturbed_one(name, functions, path):
     options = {"seed": 3, "steps": STEPS, "batch_size": 32, **RUNS[name]}
     undisturbed = fit(X, Y, network=functions, **options)
     # 12, 30: ends of phases; 37: between two periodic checkpoints.
-    resumed = interrupted_fit(functions, path, (1, 12, 30, 37), checkpoint_every=10, **options)
+    resumed = interrupted_fit(functions, path, (1, 12, 30, 37), every=10, **options)
     assert same(undisturbed.parameters, resumed.parameters)
     assert without_clock(undisturbed.history) == without_clock(resumed.history)
     assert undisturbed.evaluations == resumed.evaluations and undisturbed.best_step == resumed.best_step
@@ -297,16 +297,16 @@ def test_a_checkpoint_holds_plain_arrays_and_json_only(stopped, path):
 SCRIPT = """
 import os, random, signal, sys, time
 import numpy as np
-from aesara_nondecomp import TrainFunctions, fit, mlp
+from aesara_nondecomp import Checkpoint, TrainFunctions, fit, mlp
 from aesara_nondecomp.models.archive import read_archive
 
 folder = sys.argv[1]
 rows = np.load(os.path.join(folder, "rows.npz"))
 functions = TrainFunctions(mlp(rows["X"].shape[1], (6,), seed=0))
 
-def train(name, steps, on_step=None, **options):
-    return fit(rows["X"], rows["y"], "kld", functions=functions, seed=3, steps=steps, batch_size=32, validation=0.3,
-               checkpoint=os.path.join(folder, name + ".npz"), on_step=on_step, **options)
+def train(name, steps, on_step=None, **kept):
+    return fit(rows["X"], rows["y"], "kld", network=functions, seed=3, steps=steps, batch_size=32, validation=0.3,
+               checkpoint=Checkpoint(os.path.join(folder, name + ".npz"), **kept), on_step=on_step)
 
 def kill_at_33(step):
     if step.step == 33:
@@ -316,7 +316,7 @@ def kill_at_33(step):
 KILL = (
     SCRIPT
     + """
-train("killed", 60, kill_at_33, checkpoint_every=10)
+train("killed", 60, kill_at_33, every=10)
 """
 )
 
@@ -341,7 +341,7 @@ def fork_that_trains(begun):
     child = os.fork()
     if child == 0:
         train("disturbed", STEPS, lambda step: os.write(begun, b".") and time.sleep(0.0005), resume=True,
-              checkpoint_every=3)
+              every=3)
         os._exit(0)
     return child
 

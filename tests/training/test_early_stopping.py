@@ -56,8 +56,8 @@ def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure
 
 
 def test_evaluations_do_not_disturb_the_training(functions):
-    watched, alone = (fit(X, Y, network=functions, validation=EarlyStopping(v, every=e), **QUICK)
-                      for v, e in ((HELD, 7), (None, None)))  # fmt: skip
+    watched, alone = (fit(X, Y, network=functions, validation=v, **QUICK)
+                      for v in (EarlyStopping(HELD, every=7), None))  # fmt: skip
     assert [s.gradient_norm for s in watched.history] == [s.gradient_norm for s in alone.history]
     assert alone.evaluations == [] and alone.best_step is None
 

@@ -105,7 +105,7 @@ def watched_fit(functions, **options):
 
 
 def test_the_papers_dame_trains_all_layers_first_and_the_head_alone_after(functions):
-    model, path = watched_fit(functions, measure="f1", preset="paper", steps=240, batch_size=32)
+    model, path = watched_fit(functions, measure="f1", algorithm="paper", steps=240, batch_size=32)
     first, second = path[:120], path[120:]
     assert not any(same([a], [b]) for a, b in zip(first[0], first[-1]))
     handed_over = first[-1]
@@ -116,7 +116,7 @@ def test_the_papers_dame_trains_all_layers_first_and_the_head_alone_after(functi
 
 
 def test_the_papers_dame_takes_its_level_afresh_every_50_steps(functions):
-    model, _ = watched_fit(functions, measure="f1", preset="paper", steps=260, batch_size=32)
+    model, _ = watched_fit(functions, measure="f1", algorithm="paper", steps=260, batch_size=32)
     assert all(step.duals == {} for step in model.history[:130])
     levels = [step.duals["v"] for step in model.history[130:]]
     rounds = [set(levels[start : start + 50]) for start in (0, 50, 100)]
@@ -125,7 +125,7 @@ def test_the_papers_dame_takes_its_level_afresh_every_50_steps(functions):
 
 
 def test_the_level_of_a_round_is_the_measure_on_the_training_rows(functions):
-    model, path = watched_fit(functions, measure="f1", preset="paper", steps=100, batch_size=32)
+    model, path = watched_fit(functions, measure="f1", algorithm="paper", steps=100, batch_size=32)
     with functions.using(path[49]):
         scores = functions.scores(model.encoder.transform(X)).astype(float)
     right = 1 / (1 + np.exp(-Y * scores))
@@ -144,7 +144,7 @@ def test_the_rows_of_a_round_hold_both_classes(rows):
 def test_phases_share_the_steps_and_the_record_counts_through(functions):
     shares = (0.2, 0.3, 0.5)
     recipe = Recipe(tuple(Phase(CrossEntropy(0.25), share) for share in shares), averaging=0.9)
-    model, path = watched_fit(functions, recipe=recipe, steps=50, batch_size=32)
+    model, path = watched_fit(functions, algorithm=recipe, steps=50, batch_size=32)
     assert [step.step for step in model.history] == list(range(1, 51))
     assert all(a.samples < b.samples and a.seconds <= b.seconds for a, b in zip(model.history, model.history[1:]))
     # Each phase ends on its averaged weights, so the steps after it do not go on from the last ones.
@@ -155,7 +155,7 @@ def test_phases_share_the_steps_and_the_record_counts_through(functions):
 
 def test_each_phase_starts_with_an_optimiser_that_remembers_nothing(functions):
     recipe = Recipe((Phase(CrossEntropy(0.25), 0.5), Phase(CrossEntropy(0.25), 0.5)), learning_rate=0.01, averaging=0.0)
-    _, path = watched_fit(functions, recipe=recipe, steps=20, batch_size=32)
+    _, path = watched_fit(functions, algorithm=recipe, steps=20, batch_size=32)
     # Adam's first step moves an entry by the learning rate exactly, whatever the size of its gradient.
     first_moves = np.concatenate([np.abs(b - a).ravel() for a, b in zip(path[9], path[10])])
     assert first_moves[first_moves > 1e-4] == pytest.approx(0.01, abs=1e-4)
@@ -235,7 +235,7 @@ def test_a_warning_points_at_the_callers_line(name, functions):
 
 def test_a_recipe_of_ones_own_replaces_algorithm_and_preset(functions):
     recipe = Recipe((Phase(DAME("jaccard", 0.25)),), learning_rate=0.02, averaging=0.0)
-    model, path = watched_fit(functions, measure="f1", recipe=recipe, **QUICK)
+    model, path = watched_fit(functions, measure="f1", algorithm=recipe, **QUICK)
     assert model.history[0].learning_rate == 0.02 and set(model.history[0].duals) == {"v"}
     assert model.measure == measures.get("f1") and same(model.parameters, path[-1])
 
