@@ -60,9 +60,10 @@ def positive_int(name: str, value: Any) -> int:
 
 def suggestion(name: str, known: Any) -> str:
     """The end of an error message about an unknown `name`: the nearest known one, and the list of all."""
-    near = difflib.get_close_matches(str(name), list(known), n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return f"{hint}Known: {', '.join(known)}."
+    spelling = {word.lower(): word for word in known}
+    near = difflib.get_close_matches(str(name).lower(), spelling, n=1, cutoff=0.5)
+    hint = f"Did you mean {spelling[near[0]]!r}? " if near else ""
+    return f"{hint}Known: {', '.join(known) or 'none'}."
 
 
 def choose(kind: str, name: Any, known: Mapping[str, Choice]) -> Choice:

@@ -1,0 +1,46 @@
+"""Sigmoid, softplus and log-odds without overflow: of floats by `math`, of arrays by NumPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMALLEST_SHARE = 2.0**-52  # a double can still tell 1 minus this from 1
+
+
+def decay(x: NDArray[Any]) -> NDArray[Any]:
+    """exp(-abs(x)), which never overflows; `sigmoid` and `softplus` of the same x can share it."""
+    return np.asarray(np.exp(-np.abs(x)))
+
+
+@overload
+def sigmoid(x: float) -> float: ...
+@overload
+def sigmoid(x: NDArray[Any], small: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def sigmoid(x: Any, small: Any = None) -> Any:
+    """1 / (1 + exp(-x)); `small` is ``decay(x)`` where it is known already."""
+    if isinstance(x, float):
+        small = math.exp(-abs(x))
+        return (1.0 if x >= 0.0 else small) / (1.0 + small)
+    small = decay(x) if small is None else small
+    return np.where(x > 0, 1.0, small) / (1.0 + small)
+
+
+def softplus(x: NDArray[Any], small: NDArray[Any] | None = None) -> NDArray[Any]:
+    """ln(1 + exp(x)); `small` is ``decay(x)`` where it is known already."""
+    return np.asarray(np.log1p(decay(x) if small is None else small) + np.maximum(x, 0.0))
+
+
+def log_odds(share: float) -> float:
+    """ln(share / (1 - share)), kept within +-36, where a double can still tell the share from 0 and 1."""
+    inside = min(max(share, SMALLEST_SHARE), 1.0 - SMALLEST_SHARE)
+    return math.log(inside / (1.0 - inside))
+
+
+def plain(values: Any) -> float | NDArray[Any]:
+    """A Python float if `values` holds a single number, else an array of float."""
+    array = np.asarray(values, dtype=float)
+    return float(array) if array.ndim == 0 else array
