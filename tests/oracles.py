@@ -1,8 +1,8 @@
 """Independent routes to the library's numbers.
 
-Concave conjugates Psi*(a, b) = inf over (u, v) of a u + b v - Psi(u, v), in the closed forms of the
-specification, sections 2.1, 2.4 and 2.5. The library never evaluates one: its dual step is the supergradient
-itself. And, in the second half, the training of linear scores in plain NumPy.
+Concave conjugates Psi*(a, b) = inf over (u, v) of a u + b v - Psi(u, v), in the closed forms of docs/algorithms.md 2.1,
+2.4 and 2.5. The library never evaluates one: its dual step is the supergradient itself. The second half trains linear
+scores in plain NumPy.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class LinearProblem(NamedTuple):
 
     @property
     def prior(self) -> float:
-        """Share of positives."""
+        """Fraction of positives."""
         return float(np.mean(self.y > 0))
 
     def rewards(self, w: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ class LinearProblem(NamedTuple):
         return (classes * slopes) @ self.X / classes.sum(axis=1, keepdims=True)
 
     def smoothness(self) -> tuple[float, float]:
-        """(L_P, L_N), the Lipschitz constants of the gradients of P and N (spec 4)."""
+        """(L_P, L_N), the Lipschitz constants of the gradients of P and N (docs/algorithms.md 4)."""
         classes = (self.X[self.y > 0], self.X[self.y < 0])
         return tuple(np.linalg.eigvalsh(rows.T @ rows / len(rows))[-1] / (6 * math.sqrt(3)) for rows in classes)
 
@@ -172,7 +172,7 @@ def numpy_training(driver, batches: Iterable[LinearProblem], start: LinearProble
 
 
 def separated_problem(rng, n: int, n_positive: int, w: Sequence[float], separation: float = 1.0) -> LinearProblem:
-    """Positives first; two normal columns, the first shifted by the label, and a column of ones (spec 4)."""
+    """Positives first; two normal columns, the first shifted by the label, and a column of ones."""
     y = np.where(np.arange(n) < n_positive, 1.0, -1.0)
     X = rng.standard_normal((n, 3))
     X[:, 0] += separation * y

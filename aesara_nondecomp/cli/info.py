@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import partial
-from inspect import signature
 from typing import Any
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.cli.reports import as_json, table_lines
-from aesara_nondecomp.measures.catalogue import FACTORIES
+from aesara_nondecomp.measures.catalogue import example, parameter_names
 
 
 def list_measures(options: argparse.Namespace) -> int:
@@ -31,9 +29,9 @@ def list_measures(options: argparse.Namespace) -> int:
             "measure": name,
             "better": "larger" if measure.greater_is_better else "smaller",
             "drivers": list(measure.drivers()),
-            "parameters": _parameters(name),
+            "parameters": list(parameter_names(name)),
         }
-        for name, measure in ((name, _example(name)) for name in measures.names())
+        for name, measure in ((name, example(name)) for name in measures.names())
     ]
     if options.json:
         print(as_json(facts))
@@ -64,16 +62,6 @@ def doctor(options: argparse.Namespace) -> int:
     report = examine()
     print(json.dumps(report, indent=2) if options.json else "\n".join(_as_lines(report)))
     return 1 if report["problems"] else 0
-
-
-def _example(name: str) -> measures.Measure:
-    return measures.get(name, c=0.5) if name == "weighted_accuracy" else measures.get(name)
-
-
-def _parameters(name: str) -> list[str]:
-    factory = FACTORIES[name]
-    fixed = factory.keywords if isinstance(factory, partial) else {}
-    return [parameter for parameter in signature(factory).parameters if parameter not in fixed]
 
 
 def _as_lines(report: dict[str, Any]) -> list[str]:

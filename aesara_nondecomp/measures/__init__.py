@@ -1,66 +1,28 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
-Reading order: `base` (the families of measures), `classification`, `quantification` and `hybrid` (the formulas),
-`user` (your own measures), `catalogue` (measures by name). All values are plain floats; nothing here needs Aesara.
+Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
+formulas), `user` (measures of your own), `catalogue` (measures by name). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
 0.75
 """
 
-from aesara_nondecomp.measures.base import Concave, Measure, NestedConcave, PseudoConcave, Pseudolinear
-from aesara_nondecomp.measures.catalogue import defaults, get, names
-from aesara_nondecomp.measures.classification import (
-    F1,
-    GTPPR,
-    Accuracy,
-    BalancedAccuracy,
-    FBeta,
-    GMean,
-    GowerLegendre,
-    HMean,
-    Jaccard,
-    Min,
-    QMean,
-    WeightedAccuracy,
-)
-from aesara_nondecomp.measures.hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
-from aesara_nondecomp.measures.quantification import AE, KLD, NAS, NKLD, NSS, RAE
-from aesara_nondecomp.measures.user import check_concave, concave, pseudolinear
+# ruff: noqa: F403 -- each module lists its public names in `__all__`, so that a new measure is not listed here too
+from aesara_nondecomp.measures import base, catalogue, classification, families, hybrid, quantification, user
+from aesara_nondecomp.measures.base import *
+from aesara_nondecomp.measures.catalogue import *
+from aesara_nondecomp.measures.classification import *
+from aesara_nondecomp.measures.families import *
+from aesara_nondecomp.measures.hybrid import *
+from aesara_nondecomp.measures.quantification import *
+from aesara_nondecomp.measures.user import *
 
-__all__ = [
-    "AE",
-    "BAKLD",
-    "F1",
-    "GTPPR",
-    "KLD",
-    "NAS",
-    "NKLD",
-    "NSS",
-    "RAE",
-    "Accuracy",
-    "BKReward",
-    "BalancedAccuracy",
-    "CQReward",
-    "Concave",
-    "FBeta",
-    "GMean",
-    "GowerLegendre",
-    "HMean",
-    "Jaccard",
-    "Measure",
-    "Min",
-    "NestedConcave",
-    "PseudoConcave",
-    "Pseudolinear",
-    "QMean",
-    "QMeasure",
-    "QMeasureBarranquero",
-    "WeightedAccuracy",
-    "check_concave",
-    "concave",
-    "defaults",
-    "get",
-    "names",
-    "pseudolinear",
-]
+__all__: list[str] = []
+__all__ += base.__all__
+__all__ += catalogue.__all__
+__all__ += classification.__all__
+__all__ += families.__all__
+__all__ += hybrid.__all__
+__all__ += quantification.__all__
+__all__ += user.__all__

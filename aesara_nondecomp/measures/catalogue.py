@@ -2,71 +2,139 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
+from aesara_nondecomp._checks import choose, suggestion
+from aesara_nondecomp.measures import classification, hybrid, quantification
 from aesara_nondecomp.measures.base import Measure
-from aesara_nondecomp.measures.classification import (
-    F1,
-    GTPPR,
-    Accuracy,
-    BalancedAccuracy,
-    FBeta,
-    GMean,
-    GowerLegendre,
-    HMean,
-    Jaccard,
-    Min,
-    QMean,
-    WeightedAccuracy,
-)
-from aesara_nondecomp.measures.hybrid import BAKLD, BKReward, CQReward, QMeasure, QMeasureBarranquero
-from aesara_nondecomp.measures.quantification import AE, KLD, NAS, NKLD, NSS, RAE
 
-FACTORIES: Mapping[str, Any] = MappingProxyType(
+__all__ = ["defaults", "get", "names"]
+
+# A new measure is one row here, beside its class.
+FACTORIES: Mapping[str, Callable[..., Measure]] = MappingProxyType(
     {
-        "min": Min,
-        "qmean": QMean,
-        "hmean": HMean,
-        "gmean": GMean,
-        "balanced_accuracy": BalancedAccuracy,
-        "weighted_accuracy": WeightedAccuracy,
-        "accuracy": Accuracy,
-        "f1": F1,
-        "fbeta": FBeta,
-        "jaccard": Jaccard,
-        "gower_legendre": GowerLegendre,
-        "gtppr": GTPPR,
-        "kld": KLD,
-        "nkld": NKLD,
-        "ae": AE,
-        "rae": RAE,
-        "nas": NAS,
-        "nss": NSS,
-        "nss_raw": partial(NSS, raw=True),
-        "qmeasure": QMeasure,
-        "qmeasure_raw": partial(QMeasure, raw=True),
-        "qmeasure_barranquero": QMeasureBarranquero,
-        "bakld": BAKLD,
-        "cqreward": CQReward,
-        "cqreward_raw": partial(CQReward, raw=True),
-        "bkreward": BKReward,
+        "min": classification.Min,
+        "qmean": classification.QMean,
+        "hmean": classification.HMean,
+        "gmean": classification.GMean,
+        "balanced_accuracy": classification.BalancedAccuracy,
+        "weighted_accuracy": classification.WeightedAccuracy,
+        "accuracy": classification.Accuracy,
+        "f1": classification.F1,
+        "fbeta": classification.FBeta,
+        "jaccard": classification.Jaccard,
+        "gower_legendre": classification.GowerLegendre,
+        "gtppr": classification.GTPPR,
+        "kld": quantification.KLD,
+        "nkld": quantification.NKLD,
+        "ae": quantification.AE,
+        "rae": quantification.RAE,
+        "nas": quantification.NAS,
+        "nss": quantification.NSS,
+        "nss_raw": partial(quantification.NSS, raw=True),
+        "qmeasure": hybrid.QMeasure,
+        "qmeasure_raw": partial(hybrid.QMeasure, raw=True),
+        "qmeasure_barranquero": hybrid.QMeasureBarranquero,
+        "bakld": hybrid.BAKLD,
+        "cqreward": hybrid.CQReward,
+        "cqreward_raw": partial(hybrid.CQReward, raw=True),
+        "bkreward": hybrid.BKReward,
     }
 )
 
 
 def names() -> tuple[str, ...]:
-    """Names of all measures in the catalogue."""
+    """Names of all measures in the catalogue.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the catalogue.
+    """
     return tuple(FACTORIES)
 
 
 def defaults() -> tuple[Measure, ...]:
-    """Every measure of the catalogue with its default parameters, but "weighted_accuracy", which has none."""
-    return tuple(get(name) for name in names() if name != "weighted_accuracy")
+    """Every measure of the catalogue that needs no parameter, with its default parameters.
+
+    Returns
+    -------
+    tuple of Measure
+        In the order of the catalogue.
+    """
+    return tuple(get(name) for name in names() if not required_parameters(name))
+
+
+def example(name: str) -> Measure:
+    """The named measure with its default parameters, and example values for those that have no default.
+
+    Parameters
+    ----------
+    name : str
+        A name in the catalogue.
+
+    Returns
+    -------
+    Measure
+        Such as ``WeightedAccuracy(c=0.5)`` for "weighted_accuracy".
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    return get(name, **required_parameters(name))
+
+
+def parameter_names(name: str) -> tuple[str, ...]:
+    """Names of the parameters that `get` takes for a measure.
+
+    Parameters
+    ----------
+    name : str
+        A name in the catalogue.
+
+    Returns
+    -------
+    tuple of str
+        Such as ``("beta",)`` for "fbeta".
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    factory = choose("measure", name, FACTORIES)
+    fixed = factory.keywords if isinstance(factory, partial) else {}
+    return tuple(parameter for parameter in signature(factory).parameters if parameter not in fixed)
+
+
+def required_parameters(name: str) -> Mapping[str, float]:
+    """Parameters of a measure that have no default, each with an example value.
+
+    Parameters
+    ----------
+    name : str
+        A name in the catalogue.
+
+    Returns
+    -------
+    mapping of str to float
+        Such as ``{"c": 0.5}`` for "weighted_accuracy"; empty for most measures.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    factory: Any = choose("measure", name, FACTORIES)
+    measure: Any = factory.func if isinstance(factory, partial) else factory
+    required: Mapping[str, float] = measure.required_parameters
+    return required
 
 
 def get(spec: str | Measure, **parameters: Any) -> Measure:
@@ -75,16 +143,21 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
     Parameters
     ----------
     spec : str or Measure
-        A name of the catalogue, or a measure, which is returned as it is.
-    **parameters
+        A name in the catalogue, or a measure, which is returned as it is.
+    **parameters : float or bool
         Parameters of the named measure, such as ``beta=2`` for "fbeta".
+
+    Returns
+    -------
+    Measure
+        Immutable.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or a parameter is outside its range.
+        If `spec` is neither a measure nor a name in the catalogue, or a parameter is outside its range.
     TypeError
-        If a parameter is unknown or missing, or `spec` is neither a name nor a measure.
+        If a parameter is unknown or missing, or given beside a measure.
 
     Examples
     --------
@@ -95,30 +168,18 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
         if parameters:
             raise TypeError(f"{spec} has its parameters already; give a name to set {sorted(parameters)}.")
         return spec
-    available = f"Measures: {', '.join(names())}."
-    if not isinstance(spec, str):
-        raise TypeError(f"A measure must be given by its name or as a Measure, got {spec!r}. {available}")
-    if spec not in FACTORIES:
-        raise ValueError(f"There is no measure {spec!r}.{_nearest(spec, names())} {available}")
+    factory = choose("measure", spec, FACTORIES)
     _check_parameters(spec, parameters)
-    return FACTORIES[spec](**parameters)
+    return factory(**parameters)
 
 
-def _check_parameters(name: str, parameters: dict[str, Any]) -> None:
-    factory = FACTORIES[name]
-    fixed = factory.keywords if isinstance(factory, partial) else {}
-    known = [parameter for parameter in signature(factory).parameters if parameter not in fixed]
-    for parameter in parameters:
+def _check_parameters(name: str, given: Mapping[str, Any]) -> None:
+    known = parameter_names(name)
+    for parameter in given:
         if parameter not in known:
+            raise TypeError(f"{name!r} has no parameter {parameter!r}. {suggestion(parameter, known)}")
+    for parameter, value in required_parameters(name).items():
+        if parameter not in given:
             raise TypeError(
-                f"{name!r} has no parameter {parameter!r}.{_nearest(parameter, known)} "
-                f"Its parameters: {', '.join(known) or 'none'}."
+                f"{name!r} needs the parameter {parameter}, got none. Give it one, such as {parameter}={value:g}."
             )
-    if name == "weighted_accuracy" and "c" not in parameters:
-        raise TypeError("'weighted_accuracy' needs the weight c of the positives' rate, in [0, 1], got none.")
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    """ " Did you mean ...?" if some known word is near."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.4)
-    return f" Did you mean {near[0]!r}?" if near else ""

@@ -2,7 +2,7 @@
 
 Each measure holds two formulas for the same number, one in (P, N) for training, one in counts for evaluation.
 
-Source: the specification, sections 2.1 to 2.3; the paper, table 1.
+Source: docs/algorithms.md 2.1 to 2.3; the paper, table 1.
 """
 
 # ruff: noqa: N803, N806 -- TP, FN, FP, TN and B = beta^2 are the names used by the formulas
@@ -14,10 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp.measures.base import LARGEST_BETA, Concave, Measure, Pair, Pseudolinear, Triple, set_number
+from aesara_nondecomp._numeric import sigmoid
+from aesara_nondecomp.measures._parameters import LARGEST_BETA, set_number
+from aesara_nondecomp.measures.base import Measure, Pair
+from aesara_nondecomp.measures.families import Concave, Pseudolinear, Triple
+
+__all__ = [
+    "Accuracy", "BalancedAccuracy", "F1", "FBeta", "GMean", "GTPPR", "GowerLegendre", "HMean", "Jaccard", "Min",
+    "QMean", "WeightedAccuracy",
+]  # fmt: skip
 
 # G-mean's gradient is unbounded near the axes; rates are raised to this floor before its formula is applied.
-RATE_FLOOR = 1e-6
+_RATE_FLOOR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -26,20 +34,23 @@ class Min(Concave):
 
     Parameters
     ----------
-    tau : float, >= 0
-        0 for the exact supergradient. Above 0, the supergradient is that of a soft minimum of temperature
-        `tau`, which moves smoothly from one class to the other; the value stays the exact minimum.
+    tau : float, default 0.0
+        Temperature, at least 0. At 0 the supergradient is exact. Above 0 it is that of a soft minimum, which moves
+        smoothly from one class to the other; the value stays the exact minimum.
 
     Raises
     ------
     ValueError
-        If `tau` is not a finite number in that range.
+        If `tau` is not a finite number in its range.
 
-    Source: spec 2.1.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.1.
     """
 
     tau: float = 0.0
     name = "min"
+    min_of_rates = True
 
     def __post_init__(self) -> None:
         set_number(self, "tau", at_least=0.0)
@@ -47,7 +58,7 @@ class Min(Concave):
     def supergradient(self, P: float, N: float, prior: float, eps: float = 0.0) -> Pair:
         if P == N:
             return 0.5, 0.5
-        alpha = _logistic((N - P) / self.tau) if self.tau > 0.0 else float(P < N)
+        alpha = sigmoid((N - P) / self.tau) if self.tau > 0.0 else float(P < N)
         return alpha, 1.0 - alpha
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:
@@ -61,10 +72,10 @@ class Min(Concave):
 class QMean(Concave):
     """Q-mean: 1 - sqrt(((1-P)^2 + (1-N)^2) / 2).
 
-    At the apex P = N = 1 the supergradient is (1/2, 1/2), its limit along P = N; (0, 0) would be valid there
-    too, but would stop training for ever.
+    At the apex P = N = 1 the supergradient is (1/2, 1/2), its limit along P = N; (0, 0) would be valid there too, but
+    would stop training for ever.
 
-    Source: spec 2.1.
+    Source: docs/algorithms.md 2.1.
     """
 
     name = "qmean"
@@ -84,7 +95,10 @@ class QMean(Concave):
 
 @dataclass(frozen=True)
 class HMean(Concave):
-    """H-mean, the harmonic mean 2PN/(P+N) of the rates; 0 where both are. Source: spec 2.1."""
+    """H-mean, the harmonic mean 2PN/(P+N) of the rates; 0 where both rates are 0.
+
+    Source: docs/algorithms.md 2.1.
+    """
 
     name = "hmean"
 
@@ -106,16 +120,16 @@ class HMean(Concave):
 class GMean(Concave):
     """G-mean, the geometric mean sqrt(P N) of the rates.
 
-    On an axis away from the origin no supergradient exists. There, and within 1e-6 of it, this class applies
-    the formula to rates raised to 1e-6: large, finite, and pointing the right way.
+    On an axis away from the origin no supergradient exists. There, and within 1e-6 of it, the formula is applied to
+    rates raised to 1e-6: large, finite, and pointing the right way.
 
-    Source: spec 2.1.
+    Source: docs/algorithms.md 2.1.
     """
 
     name = "gmean"
 
     def supergradient(self, P: float, N: float, prior: float, eps: float = 0.0) -> Pair:
-        ratio = math.sqrt(max(N, RATE_FLOOR) / max(P, RATE_FLOOR))
+        ratio = math.sqrt(max(N, _RATE_FLOOR) / max(P, _RATE_FLOOR))
         return 0.5 * ratio, 0.5 / ratio
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:
@@ -126,12 +140,12 @@ class GMean(Concave):
 
 
 class _Linear(Concave, Pseudolinear):
-    """c P + (1 - c) N: concave and pseudolinear at once. DUPLE's duals never change (spec 2.1)."""
+    """c P + (1 - c) N: concave and pseudolinear at once. DUPLE's duals never change (docs/algorithms.md 2.1)."""
 
     family = "concave"
+    affine_in_tp = True
 
     def positive_weight(self, prior: float) -> float:
-        """c, the weight of the true positive rate."""
         raise NotImplementedError
 
     def supergradient(self, P: float, N: float, prior: float, eps: float = 0.0) -> Pair:
@@ -148,7 +162,10 @@ class _Linear(Concave, Pseudolinear):
 
 @dataclass(frozen=True)
 class BalancedAccuracy(_Linear):
-    """Balanced accuracy (P+N)/2, also called AM. Source: spec 2.1."""
+    """Balanced accuracy (P+N)/2, also called AM.
+
+    Source: docs/algorithms.md 2.1.
+    """
 
     name = "balanced_accuracy"
 
@@ -166,19 +183,22 @@ class WeightedAccuracy(_Linear):
 
     Parameters
     ----------
-    c : float, in [0, 1]
-        Weight of the positives' rate.
+    c : float
+        Weight of the true positive rate, in [0, 1].
 
     Raises
     ------
     ValueError
-        If `c` is not a finite number in that range.
+        If `c` is not a finite number in its range.
 
-    Source: spec 2.1.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.1.
     """
 
     c: float
     name = "weighted_accuracy"
+    required_parameters = {"c": 0.5}
 
     def __post_init__(self) -> None:
         set_number(self, "c", at_least=0.0, at_most=1.0)
@@ -192,7 +212,10 @@ class WeightedAccuracy(_Linear):
 
 @dataclass(frozen=True)
 class Accuracy(_Linear):
-    """Accuracy, the proportion of correct predictions: weighted accuracy with c = prior. Source: spec 2.1."""
+    """Accuracy, the proportion of correct predictions: weighted accuracy with c = prior.
+
+    Source: docs/algorithms.md 2.1.
+    """
 
     name = "accuracy"
 
@@ -209,19 +232,22 @@ class FBeta(Pseudolinear):
 
     Parameters
     ----------
-    beta : float in (0, 1e6]
-        Above 1 it favours recall, below 1 precision.
+    beta : float, default 1.0
+        In (0, 1e6]. Above 1 it favours recall, below 1 precision.
 
     Raises
     ------
     ValueError
-        If `beta` is not a finite number in that range.
+        If `beta` is not a finite number in its range.
 
-    Source: spec 2.2.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.2.
     """
 
     beta: float = 1.0
     name = "fbeta"
+    affine_in_tp = True
 
     def __post_init__(self) -> None:
         set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
@@ -244,7 +270,10 @@ class FBeta(Pseudolinear):
 
 @dataclass(frozen=True, eq=False)
 class F1(FBeta):
-    """F1, the harmonic mean of precision and recall; equal to ``FBeta(1)``. Source: spec 2.2."""
+    """F1, the harmonic mean of precision and recall; equal to ``FBeta(1)``.
+
+    Source: docs/algorithms.md 2.2.
+    """
 
     beta: float = field(default=1.0, init=False, repr=False)
     name = "f1"
@@ -252,7 +281,10 @@ class F1(FBeta):
 
 @dataclass(frozen=True)
 class Jaccard(Pseudolinear):
-    """Jaccard index TP / (TP + FP + FN), equal to F1/(2-F1). Source: spec 2.2."""
+    """Jaccard index TP / (TP + FP + FN), equal to F1/(2-F1).
+
+    Source: docs/algorithms.md 2.2.
+    """
 
     name = "jaccard"
 
@@ -270,16 +302,18 @@ class GowerLegendre(Concave, Pseudolinear):
 
     Parameters
     ----------
-    sigma : float, > 0
-        The measure is concave in (P, N) for sigma <= 1, linear (accuracy) for sigma = 1, convex above 1.
-        Every sigma has the same maximisers as accuracy.
+    sigma : float, default 1.0
+        Above 0. The measure is concave in (P, N) for sigma <= 1, linear (accuracy) for sigma = 1, and convex above 1,
+        where `supergradient` raises ValueError. Every sigma has the same maximisers as accuracy.
 
     Raises
     ------
     ValueError
-        If `sigma` is not a finite number in that range.
+        If `sigma` is not a finite number in its range.
 
-    Source: spec 2.2.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.2.
     """
 
     sigma: float = 1.0
@@ -294,15 +328,9 @@ class GowerLegendre(Concave, Pseudolinear):
         return (0.0, 1.0, theta), (s * (1.0 + theta), 1.0 - s, (1.0 - s) * theta)
 
     def supergradient(self, P: float, N: float, prior: float, eps: float = 0.0) -> Pair:
-        """The gradient of the ratio, a supergradient only for sigma <= 1.
-
-        Raises
-        ------
-        ValueError
-            If sigma > 1.
-        """
+        # The gradient of the ratio, a supergradient only for sigma <= 1.
         if self.sigma > 1.0:
-            raise ValueError(f"A supergradient needs a concave measure; {self} is convex. Use 'dame', or sigma <= 1.")
+            raise ValueError(f"a supergradient needs a concave measure; {self} is convex. Use 'dame', or sigma <= 1.")
         (a0, a1, a2), (b0, b1, b2) = self.coefficients(prior)
         denominator = b0 + b1 * P + b2 * N
         weight_pos, weight_neg = self.valuation_weights(P, N, (a0 + a1 * P + a2 * N) / denominator, prior)
@@ -321,10 +349,11 @@ class GTPPR(Measure):
 
     It is quasi-convex, so none of the algorithms applies: report only.
 
-    Source: spec 2.3.
+    Source: docs/algorithms.md 2.3.
     """
 
     name = "gtppr"
+    affine_in_tp = True
     hint = "Train on 'f1', the harmonic mean of the same two numbers."
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:
@@ -334,9 +363,3 @@ class GTPPR(Measure):
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
         ratio = TP / np.sqrt((TP + FN) * (TP + FP))
         return np.where((TP == 0.0) & (FN > 0.0), 0.0, ratio)
-
-
-def _logistic(x: float) -> float:
-    """1/(1 + exp(-x)) without overflow."""
-    decay = math.exp(-abs(x))
-    return (1.0 if x >= 0.0 else decay) / (1.0 + decay)

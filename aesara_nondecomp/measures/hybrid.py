@@ -1,9 +1,9 @@
-"""Measures that ask for good classification and good quantification at once.
+"""Measures that combine classification and quantification.
 
-Two kinds: concave functions of a classification and a quantification measure (DENIM), and ratios of the two
-(DAME with a concave valuation).
+Two kinds: concave functions of a classification and a quantification measure (DENIM), and ratios of the two (DAME with
+a concave valuation).
 
-Source: the specification, sections 2.5 and 2.6.
+Source: docs/algorithms.md 2.5 and 2.6.
 """
 
 # ruff: noqa: N803, N806 -- TP, FN, FP, TN and B = beta^2 are the names used by the formulas
@@ -15,23 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp.measures.base import LARGEST_BETA, NestedConcave, Pair, PseudoConcave, plain, set_number
+from aesara_nondecomp._numeric import plain
+from aesara_nondecomp.measures._formulas import kl_divergence, kl_divergence_of_counts, negated_divergence_gradient
+from aesara_nondecomp.measures._parameters import LARGEST_BETA, name_raw, set_number
+from aesara_nondecomp.measures.base import Pair
 from aesara_nondecomp.measures.classification import BalancedAccuracy
-from aesara_nondecomp.measures.quantification import (
-    KLD,
-    NAS,
-    NSS,
-    divergence,
-    divergence_of_counts,
-    negated_divergence_gradient,
-)
+from aesara_nondecomp.measures.families import NestedConcave, PseudoConcave
+from aesara_nondecomp.measures.quantification import KLD, NAS, NSS
 
-BALANCED_ACCURACY = BalancedAccuracy()
-DIVERGENCE = KLD()
+__all__ = ["BAKLD", "BKReward", "CQReward", "QMeasure", "QMeasureBarranquero"]
+
+_BALANCED_ACCURACY = BalancedAccuracy()
+_KLD = KLD()
 
 
 def _weighted_harmonic_mean(x: Any, y: Any, B: float) -> Any:
-    """(1+B) x y / (B x + y); 0 where both are."""
+    """(1+B) x y / (B x + y); 0 where x and y are 0."""
     denominator = B * x + y
     return np.where(denominator == 0.0, 0.0, (1.0 + B) * x * y / denominator)
 
@@ -58,17 +57,19 @@ class QMeasure(_HarmonicPair):
 
     Parameters
     ----------
-    beta : float in (0, 1e6]
-        Above 1 it favours the quantification measure NSS, below 1 the balanced accuracy BA.
-    raw : bool
+    beta : float, default 1.0
+        In (0, 1e6]. Above 1 it favours the quantification measure NSS, below 1 the balanced accuracy BA.
+    raw : bool, default False
         Use the unnormalised NSS ("qmeasure_raw").
 
     Raises
     ------
     ValueError
-        If `beta` is not a finite number in that range.
+        If `beta` is not a finite number in its range.
 
-    Source: spec 2.5.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.5.
     """
 
     beta: float = 1.0
@@ -77,8 +78,7 @@ class QMeasure(_HarmonicPair):
 
     def __post_init__(self) -> None:
         set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
-        if self.raw:
-            object.__setattr__(self, "name", "qmeasure_raw")
+        name_raw(self)
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
         return 0.5 * (P + N), NSS(self.raw).value(P, N, prior)
@@ -88,7 +88,7 @@ class QMeasure(_HarmonicPair):
 
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
         return _weighted_harmonic_mean(
-            BALANCED_ACCURACY.from_counts(TP, FN, FP, TN),
+            _BALANCED_ACCURACY.from_counts(TP, FN, FP, TN),
             NSS(self.raw).from_counts(TP, FN, FP, TN),
             self.beta**2,
         )
@@ -100,15 +100,17 @@ class QMeasureBarranquero(_HarmonicPair):
 
     Parameters
     ----------
-    beta : float in (0, 1e6]
-        Above 1 it favours the quantification measure NAS, below 1 recall.
+    beta : float, default 1.0
+        In (0, 1e6]. Above 1 it favours the quantification measure NAS, below 1 recall.
 
     Raises
     ------
     ValueError
-        If `beta` is not a finite number in that range.
+        If `beta` is not a finite number in its range.
 
-    Source: spec 2.5.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.5.
     """
 
     beta: float = 1.0
@@ -133,21 +135,24 @@ class BAKLD(NestedConcave):
 
     Parameters
     ----------
-    C : float, in [0, 1]
-        Weight of the balanced accuracy. For C < 1 the unsmoothed value is -inf, and `supergradient` raises,
-        where a class is never predicted.
+    C : float, default 0.5
+        Weight of the balanced accuracy, in [0, 1]. For C < 1, where a class is never predicted, the unsmoothed value
+        is -inf and `supergradient` raises ValueError.
 
     Raises
     ------
     ValueError
-        If `C` is not a finite number in that range.
+        If `C` is not a finite number in its range.
 
-    Source: spec 2.5.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.5.
     """
 
     C: float = 0.5
     name = "bakld"
     needs_smoothing = True
+    affine_in_tp = True
 
     def __post_init__(self) -> None:
         set_number(self, "C", at_least=0.0, at_most=1.0)
@@ -156,10 +161,10 @@ class BAKLD(NestedConcave):
         return (0.0, 1.0) if self.C == 1.0 else (-math.inf, self.C)
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
-        return 0.5 * (P + N), -DIVERGENCE.value(P, N, prior, eps)
+        return 0.5 * (P + N), -_KLD.value(P, N, prior, eps)
 
     def component_gradients(self, P: float, N: float, prior: float, eps: float = 0.0) -> tuple[Pair, Pair]:
-        # With all weight on the balanced accuracy the divergence has no say, so it need not have a gradient either.
+        # With all weight on the balanced accuracy the KLD has no influence, so it needs no gradient either.
         return (0.5, 0.5), (0.0, 0.0) if self.C == 1.0 else negated_divergence_gradient(P, N, prior, eps)
 
     def outer(self, x: Any, y: Any, prior: float, eps: float = 0.0) -> Any:
@@ -169,8 +174,8 @@ class BAKLD(NestedConcave):
         return self.C, 1.0 - self.C
 
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
-        accuracy = BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
-        return self.outer(accuracy, -divergence_of_counts(TP, FN, FP, TN, smoothed), prior=0.5)
+        accuracy = _BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
+        return self.outer(accuracy, -kl_divergence_of_counts(TP, FN, FP, TN, smoothed), prior=0.5)
 
 
 @dataclass(frozen=True)
@@ -179,18 +184,20 @@ class CQReward(PseudoConcave):
 
     Parameters
     ----------
-    raw : bool
+    raw : bool, default False
         Use the unnormalised NSS ("cqreward_raw").
 
-    Source: spec 2.6.
+    Notes
+    -----
+    Source: docs/algorithms.md 2.6.
     """
 
     raw: bool = False
     name = "cqreward"
+    affine_in_tp = True
 
     def __post_init__(self) -> None:
-        if self.raw:
-            object.__setattr__(self, "name", "cqreward_raw")
+        name_raw(self)
 
     def valuation_weights(self, P: float, N: float, v: float, prior: float, eps: float = 0.0) -> Pair:
         quantification = NSS(self.raw).supergradient(P, N, prior)
@@ -200,7 +207,7 @@ class CQReward(PseudoConcave):
         return 0.5 * (P + N) / (2.0 - NSS(self.raw).value(P, N, prior))
 
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
-        accuracy = BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
+        accuracy = _BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
         return accuracy / (2.0 - NSS(self.raw).from_counts(TP, FN, FP, TN))
 
 
@@ -208,21 +215,22 @@ class CQReward(PseudoConcave):
 class BKReward(PseudoConcave):
     """BK-reward: BA / (1 + KLD).
 
-    Unsmoothed it is 0, and `valuation_weights` raises, where a class is never predicted.
+    Where a class is never predicted, the unsmoothed value is 0 and `valuation_weights` raises ValueError.
 
-    Source: spec 2.6.
+    Source: docs/algorithms.md 2.6.
     """
 
     name = "bkreward"
     needs_smoothing = True
+    affine_in_tp = True
 
     def valuation_weights(self, P: float, N: float, v: float, prior: float, eps: float = 0.0) -> Pair:
         quantification = negated_divergence_gradient(P, N, prior, eps)
         return 0.5 + v * quantification[0], 0.5 + v * quantification[1]
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:
-        return 0.5 * (P + N) / (1.0 + divergence(P, N, prior, eps))
+        return 0.5 * (P + N) / (1.0 + kl_divergence(P, N, prior, eps))
 
     def _from_counts(self, TP: Any, FN: Any, FP: Any, TN: Any, *, smoothed: bool) -> Any:
-        accuracy = BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
-        return accuracy / (1.0 + divergence_of_counts(TP, FN, FP, TN, smoothed))
+        accuracy = _BALANCED_ACCURACY.from_counts(TP, FN, FP, TN)
+        return accuracy / (1.0 + kl_divergence_of_counts(TP, FN, FP, TN, smoothed))

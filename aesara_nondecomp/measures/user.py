@@ -1,6 +1,6 @@
-"""Measures written by the user, and the check that a measure is concave.
+"""Measures of your own, and the check that a measure is concave.
 
-A user's measure is given by functions of (P, N, prior) on plain floats.
+A measure of your own is given by functions of (P, N, prior) on plain floats.
 """
 
 from __future__ import annotations
@@ -11,14 +11,20 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aesara_nondecomp.measures.base import Concave, Pair, Pseudolinear, Triple
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.measures.base import Pair
+from aesara_nondecomp.measures.families import Concave, Pseudolinear, Triple
 
+__all__ = ["check_concave", "concave", "pseudolinear"]
+
+Floats = NDArray[np.float64]
 Coefficients = Union[Sequence[float], Callable[[float], Sequence[float]]]
 
 CHECKED_PRIORS = (0.01, 0.3, 0.5, 0.9)
 
-# What a formula raises where it is not defined, math.sqrt's ValueError too, or where it gives no numbers.
+# What a formula raises where it is undefined (as math.sqrt does) or does not return numbers.
 UNUSABLE = (ArithmeticError, TypeError, ValueError)
 
 # A safe supergradient on the boundary may be the exact one of a point just inside, as G-mean's is.
@@ -37,28 +43,30 @@ def concave(
     Parameters
     ----------
     name : str
-    value : callable (P, N, prior) -> float
-        The measure, on floats; define it on the whole of [0, 1]^2, by its limit where the formula reads 0/0.
-    supergradient : callable (P, N, prior) -> (alpha, beta)
-        A finite supergradient of `value`, or of ``-value`` if smaller is better.
-    greater_is_better : bool
+        Label of the measure, not empty.
+    value : callable
+        ``value(P, N, prior)`` is the measure, on floats. It must be defined on the whole of [0, 1]^2, by its limit
+        where the formula reads 0/0.
+    supergradient : callable
+        ``supergradient(P, N, prior)`` is a finite supergradient (alpha, beta) of `value`, or of ``-value`` if smaller
+        is better.
+    greater_is_better : bool, default True
         False for an error, which must then be convex.
 
     Returns
     -------
     Concave
-        Its count form goes by way of the rates: NaN if a class is missing.
+        Its value from counts is computed from the rates: NaN if a class is missing.
 
     Raises
     ------
     ValueError
-        If random and boundary points show that it is not concave; see `check_concave`.
-    TypeError
-        If `name` is not a string, or empty, or `value` or `supergradient` is no function.
+        If `name` is not a string or empty, `value` or `supergradient` is not callable, or random and boundary points
+        show that the measure is not concave; see `check_concave`.
     """
     _check_name(name)
-    if not (callable(value) and callable(supergradient)):
-        raise TypeError(f"concave({name!r}, ...) needs value and supergradient to be functions of (P, N, prior).")
+    for part, given in (("value", value), ("supergradient", supergradient)):
+        require(callable(given), f"{name} needs its {part} to be a function of (P, N, prior)", given)
     measure = UserConcave(name, value, supergradient, greater_is_better)
     check_concave(measure)
     return measure
@@ -70,15 +78,23 @@ def pseudolinear(name: str, a: Coefficients, b: Coefficients) -> Pseudolinear:
     Parameters
     ----------
     name : str
-    a, b : 3 floats, or callable prior -> 3 floats
-        Their common scale leaves the measure unchanged but multiplies DAME's step.
+        Label of the measure, not empty.
+    a : sequence of 3 float or callable
+        Coefficients of the numerator, or a function of the prior that returns them.
+    b : sequence of 3 float or callable
+        Coefficients of the denominator, likewise. The common scale of `a` and `b` leaves the measure unchanged but
+        multiplies DAME's step.
+
+    Returns
+    -------
+    Pseudolinear
+        Its value from counts is computed from the rates: NaN if a class is missing.
 
     Raises
     ------
     ValueError
-        If a or b is not three finite numbers, or the denominator is not positive everywhere on [0, 1]^2.
-    TypeError
-        If `name` is not a string, or empty.
+        If `name` is not a string or empty, `a` or `b` is not three finite numbers, or the denominator is not positive
+        everywhere on [0, 1]^2.
     """
     _check_name(name)
     measure = UserPseudolinear(name, _as_coefficients(name, a), _as_coefficients(name, b))
@@ -89,7 +105,19 @@ def pseudolinear(name: str, a: Coefficients, b: Coefficients) -> Pseudolinear:
 
 @dataclass(frozen=True)
 class UserConcave(Concave):
-    """See `concave`."""
+    """A concave measure made by `concave`.
+
+    Parameters
+    ----------
+    name : str
+        Label of the measure.
+    function : callable
+        ``function(P, N, prior)`` is the value.
+    gradient : callable
+        ``gradient(P, N, prior)`` is a supergradient of the oriented value.
+    greater_is_better : bool, default True
+        False for an error.
+    """
 
     name: str
     function: Callable[[float, float, float], float] = field(repr=False)
@@ -110,7 +138,17 @@ class UserConcave(Concave):
 
 @dataclass(frozen=True)
 class UserPseudolinear(Pseudolinear):
-    """See `pseudolinear`."""
+    """A pseudolinear measure made by `pseudolinear`.
+
+    Parameters
+    ----------
+    name : str
+        Label of the measure.
+    a : tuple of 3 float or callable
+        Coefficients of the numerator, or a function of the prior that returns them.
+    b : tuple of 3 float or callable
+        Coefficients of the denominator, likewise.
+    """
 
     name: str
     a: Triple | Callable[[float], Sequence[float]] = field(repr=False)
@@ -121,12 +159,24 @@ class UserPseudolinear(Pseudolinear):
         return min(corners), max(corners)
 
     def coefficients(self, prior: float) -> tuple[Triple, Triple]:
-        """(a, b) at this prior.
+        """Coefficients of the numerator and of the denominator.
+
+        Parameters
+        ----------
+        prior : float
+            Fraction of positives, in (0, 1).
+
+        Returns
+        -------
+        a : tuple of 3 float
+            (a0, a1, a2).
+        b : tuple of 3 float
+            (b0, b1, b2).
 
         Raises
         ------
         ValueError
-            If the denominator is not positive everywhere on [0, 1]^2, or a or b is not three finite numbers.
+            If the denominator is not positive everywhere on [0, 1]^2, or `a` or `b` is not three finite numbers.
         """
         a, b = (_triple(self.name, x(prior) if callable(x) else x) for x in (self.a, self.b))
         smallest = b[0] + min(b[1], 0.0) + min(b[2], 0.0)
@@ -141,22 +191,24 @@ class UserPseudolinear(Pseudolinear):
 def check_concave(measure: Concave, priors: Sequence[float] = CHECKED_PRIORS, seed: int = 0) -> None:
     """Check by sampling that a measure is concave and that its supergradient is one.
 
-    At random, tied (P = N) and boundary points of [0, 1]^2 no value may exceed what the supergradient at
-    another point allows: value(y) <= value(x) + supergradient(x) . (y - x), oriented so that larger is
-    better. Points where the value is -inf are outside the measure's domain and bound nothing.
+    At random, tied (P = N) and boundary points of [0, 1]^2 no value may exceed the bound set by the supergradient at
+    another point: value(y) <= value(x) + supergradient(x) . (y - x), oriented so that larger is better. Points where
+    the value is -inf are outside the measure's domain and bound nothing.
 
     Parameters
     ----------
     measure : Concave
-    priors : sequence of float in (0, 1)
-    seed : int
-        Of the random points.
+        Any of the catalogue, or your own.
+    priors : sequence of float, default (0.01, 0.3, 0.5, 0.9)
+        Fractions of positives to check at, in (0, 1).
+    seed : int, default 0
+        Seed of the random points.
 
     Raises
     ------
     ValueError
-        Naming the two points that contradict concavity most, or a point where the value or supergradient is
-        not usable.
+        If a pair of points contradicts concavity, or the value or the supergradient is undefined at a point; the
+        message names the points.
     """
     points = _probe_points(np.random.default_rng(seed))
     for prior in priors:
@@ -166,7 +218,7 @@ def check_concave(measure: Concave, priors: Sequence[float] = CHECKED_PRIORS, se
         _check_bounds(measure, prior, points, values, np.flatnonzero(inside), slopes)
 
 
-def _probe_points(rng: np.random.Generator) -> np.ndarray:
+def _probe_points(rng: np.random.Generator) -> Floats:
     """Random, tied, edge and corner points of [0, 1]^2, shape (m, 2)."""
     ties = np.repeat(rng.random((6, 1)), 2, axis=1)
     edges = rng.random((12, 2))
@@ -175,7 +227,7 @@ def _probe_points(rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([rng.random((40, 2)), ties, edges, corners])
 
 
-def _oriented_values(measure: Concave, points: np.ndarray, prior: float) -> np.ndarray:
+def _oriented_values(measure: Concave, points: Floats, prior: float) -> Floats:
     try:
         values = np.asarray(measure.oriented(measure.value(points[:, 0], points[:, 1], prior)))
     except UNUSABLE as error:
@@ -204,12 +256,12 @@ def _finite_supergradient(measure: Concave, P: float, N: float, prior: float) ->
 def _check_bounds(
     measure: Concave,
     prior: float,
-    points: np.ndarray,
-    values: np.ndarray,
-    inside: np.ndarray,
-    slopes: np.ndarray,
+    points: Floats,
+    values: Floats,
+    inside: NDArray[np.intp],
+    slopes: Floats,
 ) -> None:
-    """Compare every value with the bounds set by `slopes`, the supergradients at the points `inside`."""
+    """Compare every value with the bounds set by `slopes`, the supergradients at the points indexed by `inside`."""
     steps = points[None, :, :] - points[inside][:, None, :]
     bounds = values[inside][:, None] + np.einsum("ik,ijk->ij", slopes, steps)
     on_boundary = np.any((points[inside] == 0.0) | (points[inside] == 1.0), axis=1)
@@ -226,12 +278,11 @@ def _check_bounds(
 
 
 def _check_name(name: str) -> None:
-    if not (isinstance(name, str) and name):
-        raise TypeError(f"A measure needs a name, a string that is not empty, got {name!r}.")
+    require(isinstance(name, str) and bool(name), "a measure needs a name, a string that is not empty", name)
 
 
 def _as_coefficients(name: str, coefficients: Coefficients) -> Triple | Callable[[float], Sequence[float]]:
-    """A tuple, so that the measure can be hashed; functions are kept."""
+    """Coefficients as a tuple, so that the measure can be hashed; functions as they are."""
     return coefficients if callable(coefficients) else _triple(name, coefficients)
 
 

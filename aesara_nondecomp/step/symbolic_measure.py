@@ -1,4 +1,4 @@
-"""A concave measure from one symbolic expression: value compiled, supergradient derived and guarded."""
+"""A concave measure from one symbolic expression: compiled value, safe supergradient by differentiation."""
 
 from __future__ import annotations
 
@@ -22,24 +22,29 @@ def symbolic_measure(
     Parameters
     ----------
     name : str
-    expression : callable (P, N, prior: symbolic float64 scalars) -> symbolic scalar
-        The measure, for example ``lambda P, N, p: at.sqrt(P * N)``. No division by zero may hide in its value on
-        [0, 1]^2; its derivative may be singular there.
-    greater_is_better : bool
+        Label of the measure, not empty.
+    expression : callable
+        ``expression(P, N, prior)`` is the measure as a symbolic scalar, from symbolic float64 scalars; for example
+        ``lambda P, N, p: at.sqrt(P * N)``. Its value must be finite on [0, 1]^2; its derivative may be singular there.
+    greater_is_better : bool, default True
         False for an error, which must then be convex.
 
     Returns
     -------
     measures.Concave
-        Where the derivative is not finite it is taken a little further inside the unit square (a point between the
-        given one and the centre), so a dual never is. No number is clipped *before* it is differentiated, which
-        would make the derivative 0 exactly where it should be large (spec 3.2).
+        Its supergradients are finite: where the derivative is not, it is evaluated at a point moved slightly towards
+        the centre of the unit square.
 
     Raises
     ------
     ValueError
         If the value is not finite somewhere, or random and boundary points show that the measure is not concave or
         that the derivative is no supergradient (as Aesara's derivative of ``at.min(at.stack([P, N]))`` on P = N).
+
+    Notes
+    -----
+    No number is clipped before it is differentiated, which would make the derivative 0 exactly where it should be large
+    (docs/algorithms.md 3.2).
 
     Examples
     --------
@@ -49,7 +54,7 @@ def symbolic_measure(
     my_gmean
     """
 
-    def build(P, N, prior):
+    def build(P: Any, N: Any, prior: Any) -> list[Any]:
         value = expression(P, N, prior)
         return [value, *aesara.grad(value, [P, N], disconnected_inputs="ignore")]
 
@@ -67,6 +72,6 @@ def symbolic_measure(
                 _, dP, dN = (float(x) for x in compiled(*point, prior))
             if np.isfinite(dP) and np.isfinite(dN):
                 return sign * dP, sign * dN
-        raise ValueError(f"{name}: the derivative is not finite at and near P = {P}, N = {N}, prior = {prior}")
+        raise ValueError(f"{name} needs a finite derivative at or near P = {P}, N = {N}, prior = {prior}")
 
     return measures.concave(name, value, supergradient, greater_is_better)

@@ -33,14 +33,14 @@ OWN = measures.concave("own", lambda P, N, p: 1 - (1 - P) ** 2 - (1 - N), lambda
 # -- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def try_every_labeling(measure, scores, positive, weight):
-    """Values of all 2^b labelings, the losses from one confusion table each."""
-    labelings = np.array(list(itertools.product((False, True), repeat=len(scores))))
-    tp, fp = labelings @ positive.astype(int), labelings @ (~positive).astype(int)
+def try_every_assignment(measure, scores, positive, weight):
+    """Values of all 2^b assignments, the losses from one confusion matrix each."""
+    assignments = np.array(list(itertools.product((False, True), repeat=len(scores))))
+    tp, fp = assignments @ positive.astype(int), assignments @ (~positive).astype(int)
     values = measure.from_counts(tp, positive.sum() - tp, fp, (~positive).sum() - fp)
     perfect = measure.from_counts(positive.sum(), 0, 0, (~positive).sum())
     losses = measure.oriented(perfect) - measure.oriented(values)
-    return labelings, losses, weight * losses + labelings @ scores
+    return assignments, losses, weight * losses + assignments @ scores
 
 
 def batch_of(rng):
@@ -52,14 +52,14 @@ def batch_of(rng):
 
 
 @pytest.mark.parametrize("measure", (*MEASURES, OWN), ids=str)
-def test_no_labeling_beats_the_one_that_the_oracle_finds(measure):
+def test_no_assignment_beats_the_one_that_the_oracle_finds(measure):
     oracle, rng = Oracle(measure), np.random.default_rng(11)
     for weight in (1.0, 0.1, -1.0, -0.1) * 15:
         scores, positive = batch_of(rng)
         found = oracle(scores, positive, weight)
-        labelings, losses, values = try_every_labeling(measure, scores, positive, weight)
+        assignments, losses, values = try_every_assignment(measure, scores, positive, weight)
         assert found.value == pytest.approx(values.max(), abs=1e-12)
-        (row,) = np.flatnonzero((labelings == found.positive).all(axis=1))
+        (row,) = np.flatnonzero((assignments == found.positive).all(axis=1))
         assert values[row] == pytest.approx(found.value, abs=1e-12) and losses[row] == pytest.approx(found.loss)
         assert (found.TP, found.FP) == (found.positive[positive].sum(), found.positive[~positive].sum())
 
@@ -163,14 +163,14 @@ def test_coefficients_are_the_descent_direction_of_the_structural_loss():
 
 @pytest.mark.parametrize("direction, sign", [("away", 1.0), ("towards", -1.0)])
 @pytest.mark.parametrize("name", ["f1", "qmean", "kld"])
-def test_direct_loss_is_a_finite_difference_of_the_best_labelings_value(name, direction, sign):
+def test_direct_loss_is_a_finite_difference_of_the_best_assignments_value(name, direction, sign):
     """(1 / eps) times the change of max over t of [t . f + sign eps loss], differentiated in f."""
     rng = np.random.default_rng(5)
     positive = np.arange(9) < 4
     for epsilon in (0.05, 0.5, 5.0):
         scores = rng.standard_normal(9)
-        labelings, _, values = try_every_labeling(measures.get(name), scores, positive, sign * epsilon)
-        best, own = labelings[np.argmax(values)].astype(int), (scores > 0).astype(int)
+        assignments, _, values = try_every_assignment(measures.get(name), scores, positive, sign * epsilon)
+        best, own = assignments[np.argmax(values)].astype(int), (scores > 0).astype(int)
         found = DirectLoss(name, epsilon=epsilon, direction=direction).coefficients(scores, np.where(positive, 1, -1))
         assert found == pytest.approx(-sign / epsilon * (best - own))
 
@@ -230,7 +230,7 @@ def test_a_row_driver_in_a_mixture_says_that_it_does_not_belong_there():
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: StructANN("f2"), "no measure 'f2'"),
+        (lambda: StructANN("f2"), "unknown measure 'f2'"),
         (lambda: StructANN("f1", C=0.0), "C must be a positive finite number, got 0.0"),
         (lambda: StructANN("f1", score_scale=-1.0), "score_scale must be a positive finite number"),
         (lambda: DirectLoss("f1", epsilon=0.0), "epsilon must be a positive finite number"),

@@ -55,7 +55,7 @@ DATA = [
 ]  # fmt: skip
 
 PARAMETERS = [
-    ({"measure": "f11"}, "no measure 'f11'. Did you mean 'f1'"),
+    ({"measure": "f11"}, "unknown measure 'f11'. Did you mean 'f1'"),
     ({"measure": 3}, "by its name or as a Measure, got 3"),
     ({"measure": "gtppr"}, "no driver trains gtppr directly. Train on 'f1'"),
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1.*Use 'dame'"),

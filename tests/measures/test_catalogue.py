@@ -3,7 +3,8 @@
 import copy
 import math
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
+from inspect import Parameter, signature
 
 import numpy as np
 import pytest
@@ -27,7 +28,9 @@ from aesara_nondecomp.measures import (
     QMean,
     QMeasure,
     WeightedAccuracy,
+    catalogue,
 )
+from aesara_nondecomp.measures.catalogue import example, parameter_names, required_parameters
 
 # Identity of measures.
 
@@ -78,8 +81,50 @@ def test_a_measure_is_its_own_specification():
 
 @pytest.mark.parametrize("name", measures.names())
 def test_every_name_of_the_catalogue_yields_the_measure_of_that_name(name):
-    parameters = {"c": 0.3} if name == "weighted_accuracy" else {}
-    assert measures.get(name, **parameters).name == name
+    assert example(name).name == name
+
+
+def test_defaults_are_the_measures_that_need_no_parameter_in_the_order_of_the_catalogue():
+    assert [measure.name for measure in measures.defaults()] == [
+        n for n in measures.names() if n != "weighted_accuracy"
+    ]
+
+
+@pytest.mark.parametrize("name", measures.names())
+def test_required_parameters_are_those_without_a_default_and_all_are_settable(name):
+    kinds = signature(catalogue.FACTORIES[name]).parameters
+    without = {parameter for parameter in parameter_names(name) if kinds[parameter].default is Parameter.empty}
+    assert set(required_parameters(name)) == without
+    for parameter in parameter_names(name):
+        value = getattr(example(name), parameter)
+        assert measures.get(name, **{**required_parameters(name), parameter: value}) == example(name)
+
+
+@pytest.mark.parametrize("name", measures.names())
+def test_the_class_of_every_measure_is_public(name):
+    cls = type(example(name))
+    assert getattr(measures, cls.__name__) is cls and cls.__name__ in measures.__all__
+
+
+@dataclass(frozen=True)
+class Youden(measures.Concave):
+    """P + N - 1, as a newcomer would add it."""
+
+    name = "youden"
+
+    def supergradient(self, P, N, prior, eps=0.0):
+        return 1.0, 1.0
+
+    def _value(self, P, N, prior, eps):
+        return P + N - 1.0
+
+
+def test_a_class_and_one_row_make_a_measure_of_the_catalogue(monkeypatch):
+    monkeypatch.setattr(catalogue, "FACTORIES", {**catalogue.FACTORIES, "youden": Youden})
+    assert measures.get("youden") == Youden() and "youden" in measures.names()
+    assert Youden() in measures.defaults() and measures.get("youden").drivers() == ("duple",)
+    with pytest.raises(ValueError, match="Did you mean 'youden'"):
+        measures.get("yuoden")
 
 
 def test_parameters_reach_the_measure():
@@ -92,7 +137,7 @@ def test_parameters_reach_the_measure():
     "name, nearest", [("qmeen", "qmean"), ("f2", "f1"), ("gower-legendre", "gower_legendre"), ("KLD", "kld")]
 )
 def test_an_unknown_name_suggests_the_nearest(name, nearest):
-    with pytest.raises(ValueError, match=f"no measure '{name}'. Did you mean '{nearest}'"):
+    with pytest.raises(ValueError, match=f"unknown measure '{name}'. Did you mean '{nearest}'"):
         measures.get(name)
 
 
@@ -100,14 +145,19 @@ def test_an_unknown_name_suggests_the_nearest(name, nearest):
     "name, parameters, message",
     [
         ("fbeta", {"bta": 2}, "no parameter 'bta'. Did you mean 'beta'"),
-        ("nss_raw", {"raw": False}, "no parameter 'raw'"),
-        ("weighted_accuracy", {}, "needs the weight c"),
-        (3, {}, "by its name or as a Measure, got 3"),
+        ("nss_raw", {"raw": False}, "no parameter 'raw'. Known: none"),
+        ("weighted_accuracy", {}, "needs the parameter c, got none.*such as c=0.5"),
     ],
 )
-def test_a_wrong_specification_is_refused_with_a_remedy(name, parameters, message):
+def test_unknown_and_missing_parameters_are_refused_with_a_remedy(name, parameters, message):
     with pytest.raises(TypeError, match=message):
         measures.get(name, **parameters)
+
+
+@pytest.mark.parametrize("wrong", [3, None, ["f1"], measures.F1])
+def test_what_is_neither_a_name_nor_a_measure_is_refused_with_the_names(wrong):
+    with pytest.raises(ValueError, match="unknown measure .*Known: min, qmean"):
+        measures.get(wrong)
 
 
 @pytest.mark.parametrize(
@@ -288,9 +338,9 @@ def test_a_user_pseudolinear_measure_needs_a_positive_denominator(a, b, message)
 
 
 def test_a_user_measure_needs_a_name_and_functions():
-    with pytest.raises(TypeError, match="needs a name"):
+    with pytest.raises(ValueError, match="needs a name"):
         measures.pseudolinear("", (0, 1, 0), (1, 0, 0))
-    with pytest.raises(TypeError, match="to be functions"):
+    with pytest.raises(ValueError, match="mine needs its supergradient to be a function of"):
         measures.concave("mine", user_qmean, (0.5, 0.5))
 
 

@@ -8,63 +8,25 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from aesara_nondecomp import measures
-from aesara_nondecomp.measures import (
-    AE,
-    BAKLD,
-    KLD,
-    NAS,
-    NSS,
-    RAE,
-    Accuracy,
-    BalancedAccuracy,
-    FBeta,
-    GMean,
-    GowerLegendre,
-    HMean,
-    Jaccard,
-    Min,
-    QMean,
-    QMeasure,
-    QMeasureBarranquero,
-    WeightedAccuracy,
-)
+from aesara_nondecomp.measures import BAKLD, KLD, NSS, BalancedAccuracy, Min, NestedConcave, Pseudolinear, catalogue
+from aesara_nondecomp.measures.catalogue import parameter_names
 
-BETAS = (0.25, 0.5, 1, 2)
-NESTED = [
-    KLD(),
-    BAKLD(),
-    BAKLD(0.9),
-    *(QMeasure(beta) for beta in BETAS),
-    QMeasure(0.5, raw=True),
-    *(QMeasureBarranquero(beta) for beta in BETAS),
-]
-CONCAVE = [
-    Min(),
-    QMean(),
-    HMean(),
-    GMean(),
-    BalancedAccuracy(),
-    WeightedAccuracy(0.3),
-    Accuracy(),
-    GowerLegendre(0.5),
-    GowerLegendre(1),
-    AE(),
-    RAE(),
-    NAS(),
-    NSS(),
-    NSS(raw=True),
-    *NESTED,
-]
-FRACTIONAL = [
-    *(FBeta(beta) for beta in BETAS),
-    Jaccard(),
-    *(GowerLegendre(sigma) for sigma in BETAS),
-    *(QMeasure(beta) for beta in BETAS),
-    *(QMeasure(beta, raw=True) for beta in BETAS),
-    *(QMeasureBarranquero(beta) for beta in BETAS),
-    *(measures.get(name) for name in ("gtppr", "cqreward", "cqreward_raw", "bkreward")),
-]
-EVERY = list(dict.fromkeys([*measures.defaults(), WeightedAccuracy(0.3), *FRACTIONAL]))
+# Values of the catalogue's parameters. (`tau` is left out: above 0 Min's supergradient is that of a soft minimum.)
+VARIED = {"beta": (0.25, 0.5, 1, 2), "sigma": (0.25, 0.5, 1, 2), "c": (0.3,), "C": (0.9,)}
+
+
+def every_measure():
+    """All measures of the catalogue, with all values of VARIED that they take."""
+    for name in measures.names():
+        yield catalogue.example(name)
+        for parameter in parameter_names(name):
+            for value in VARIED.get(parameter, ()):
+                yield measures.get(name, **{parameter: value})
+
+
+EVERY = list(dict.fromkeys(every_measure()))
+CONCAVE = [measure for measure in EVERY if "duple" in measure.drivers()]
+NESTED = [measure for measure in CONCAVE if isinstance(measure, NestedConcave)]
 
 # Boundary and near-boundary rates get their own branch, or random floats would hardly ever find them.
 rates = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-6, 1 - 1e-9]), st.floats(0.0, 1.0))
@@ -80,7 +42,7 @@ def dot(slope, step):
 
 def has_a_supergradient(measure, P, N):
     """G-mean has none on an axis off the origin, and its floor is not exact below 1e-6."""
-    return not isinstance(measure, GMean) or min(P, N) >= 1e-6 or P == N == 0.0
+    return measure.name != "gmean" or min(P, N) >= 1e-6 or P == N == 0.0
 
 
 @pytest.mark.parametrize("measure", CONCAVE, ids=repr)
@@ -119,21 +81,21 @@ def test_soft_min_supergradient_belongs_to_the_soft_minimum(at, other, tau):
     assert soft_minimum(*other) <= allowed + 1e-12
 
 
-tables = st.tuples(*[st.integers(0, 200)] * 4).filter(lambda t: t[0] + t[1] > 0 and t[2] + t[3] > 0)
+matrices = st.tuples(*[st.integers(0, 200)] * 4).filter(lambda t: t[0] + t[1] > 0 and t[2] + t[3] > 0)
 
 
 @pytest.mark.parametrize("measure", EVERY, ids=repr)
 @few
-@given(table=tables, smoothed=st.booleans())
-@example(table=(0, 5, 0, 7), smoothed=False)
-@example(table=(5, 0, 7, 0), smoothed=False)
-@example(table=(0, 5, 5, 0), smoothed=True)
-def test_training_form_equals_count_form(measure, table, smoothed):
-    hits, misses, false_alarms, rejections = table
-    positives, negatives, n = hits + misses, false_alarms + rejections, sum(table)
+@given(matrix=matrices, smoothed=st.booleans())
+@example(matrix=(0, 5, 0, 7), smoothed=False)
+@example(matrix=(5, 0, 7, 0), smoothed=False)
+@example(matrix=(0, 5, 5, 0), smoothed=True)
+def test_training_form_equals_count_form(measure, matrix, smoothed):
+    hits, misses, false_alarms, rejections = matrix
+    positives, negatives, n = hits + misses, false_alarms + rejections, sum(matrix)
     eps = 1 / (2 * n) if smoothed else 0.0
     from_rates = measure.value(hits / positives, rejections / negatives, positives / n, eps)
-    assert from_rates == pytest.approx(measure.from_counts(*table, smoothed=smoothed), rel=1e-12, abs=1e-12)
+    assert from_rates == pytest.approx(measure.from_counts(*matrix, smoothed=smoothed), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", EVERY, ids=repr)
@@ -220,7 +182,7 @@ def test_pseudo_concave_weights_are_a_supergradient_of_the_valuation(name, at, o
     assert valuation(*other) <= allowed + 1e-11 * (1 + abs(weights[0]) + abs(weights[1]))
 
 
-@pytest.mark.parametrize("measure", [m for m in EVERY if isinstance(m, measures.Pseudolinear)], ids=repr)
+@pytest.mark.parametrize("measure", [m for m in EVERY if isinstance(m, Pseudolinear)], ids=repr)
 @few
 @given(at=points, v=st.floats(0.0, 1.0), prior=priors)
 def test_pseudolinear_value_exceeds_a_level_iff_the_valuation_is_positive(measure, at, v, prior):
@@ -229,3 +191,74 @@ def test_pseudolinear_value_exceeds_a_level_iff_the_valuation_is_positive(measur
     valuation = (a0 - v * b0) + weight_pos * at[0] + weight_neg * at[1]
     assume(abs(valuation) > 1e-9 * (abs(b0) + abs(b2)))
     assert (measure.value(*at, prior) > v) == (valuation > 0)
+
+
+@pytest.mark.parametrize("measure", [m for m in EVERY if "dame" in m.drivers()], ids=repr)
+@few
+@given(at=points, other=points, prior=priors, eps=smoothings)
+def test_every_better_point_lies_in_the_direction_of_the_valuation_weights(measure, at, other, prior, eps):
+    v = measure.value(*at, prior, eps)
+    weights = measure.valuation_weights(*at, v, prior, eps)
+    slack = 1e-9 * (1 + abs(weights[0]) + abs(weights[1]))
+    assume(measure.value(*other, prior, eps) > v + slack)
+    assert dot(weights, (other[0] - at[0], other[1] - at[1])) >= -slack
+
+
+# The facts that the rest of the package reads off a measure.
+
+COUNTS = np.array([(tp, fp) for tp in range(7) for fp in range(10)])  # of 6 positives and 9 negatives
+
+
+def loss_along(measure, total):
+    """Values at the counts with TP + FP = total, in the order of TP."""
+    tp, fp = COUNTS[COUNTS.sum(axis=1) == total].T
+    return np.asarray(measure.from_counts(tp, 6 - tp, fp, 9 - fp))
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+def test_a_measure_said_to_be_affine_in_tp_is_so_wherever_tp_plus_fp_is_fixed(measure):
+    if measure.affine_in_tp:
+        for total in range(16):
+            np.testing.assert_allclose(np.diff(loss_along(measure, total), n=2), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+def test_min_of_rates_is_said_of_the_smaller_rate_alone(measure):
+    P, N = np.random.default_rng(0).random((2, 50))
+    assert measure.min_of_rates == np.allclose(measure.value(P, N, 0.3), np.minimum(P, N))
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+def test_the_positive_weight_is_the_slope_of_a_linear_measure_in_the_true_positive_rate(measure, prior):
+    weight = measure.positive_weight(prior)
+    if weight is not None:
+        P, N = np.random.default_rng(0).random((2, 50))
+        np.testing.assert_allclose(measure.value(P, N, prior), weight * P + (1 - weight) * N, atol=1e-12)
+        assert measure.supergradient(0.3, 0.6, prior) == (weight, 1 - weight)
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+def test_a_trainable_measure_of_the_prevalence_alone_is_trained_as_another(measure):
+    shift = np.linspace(0.0, 0.2, 9)  # P and N move so that the predicted prevalence stays
+    values = np.asarray(measure.value(0.4 + shift * 0.7, 0.5 + shift * 0.3, 0.3, 0.01))
+    of_prevalence = bool(np.allclose(values, values[0]))
+    assert bool(measure.trained_as) == (of_prevalence and bool(measure.drivers()))
+    if measure.trained_as:
+        other = measures.get(measure.trained_as)
+        assert other.drivers() and not other.trained_as
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+@pytest.mark.parametrize("eps", [0.0, 0.01])
+def test_only_a_measure_that_needs_smoothing_is_ever_infinite(measure, eps):
+    values = np.asarray(measure.value(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0, 1.0]), 0.3, eps))
+    if eps > 0 or not measure.needs_smoothing:
+        assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+def test_merit_orders_values_from_undefined_to_best(measure):
+    values = [math.nan, measure.trivial(0.3, 0.01), measure.perfect(0.3)]
+    merits = [measure.merit(value) for value in values]
+    assert merits == [-math.inf, *(measure.oriented(value) for value in values[1:])] and merits == sorted(merits)

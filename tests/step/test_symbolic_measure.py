@@ -71,7 +71,7 @@ def test_supergradients_at_singular_points_are_finite_and_bound_the_measure(own,
 
 
 def test_a_dual_that_should_be_large_is_large(own):
-    """Differentiating a clipped rate would give 0 here (spec 3.2)."""
+    """Differentiating a clipped rate would give 0 here (docs/algorithms.md 3.2)."""
     assert own["gmean"].supergradient(0.0, 0.5, 0.3)[0] > 100
 
 

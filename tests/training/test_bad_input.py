@@ -98,7 +98,7 @@ FIT = [
     ({"network": {}}, "network must be a name, a sequence of widths"),
     ({"algorithm": "paper", "network": ()}, "no split into lower part and head. Give it a hidden layer"),
     # names, with the nearest
-    ({"measure": "qmaen"}, "no measure 'qmaen'. Did you mean 'qmean'"),
+    ({"measure": "qmaen"}, "unknown measure 'qmaen'. Did you mean 'qmean'"),
     ({"measure": None}, "by its name or as a Measure, got None"),
     ({"algorithm": "duplle"}, "unknown algorithm 'duplle'. Did you mean 'duple'"),
     ({"optimizer": "addam"}, "unknown optimiser 'addam'. Did you mean 'adam'"),
@@ -147,7 +147,7 @@ MODEL = Model(FUNCTIONS, FUNCTIONS.parameters(), measures.get("f1"), (0, 1), 0.3
     (lambda: MODEL.score(X, Y + 1), "labels must be 0 or 1, as in training, got"),
     (lambda: MODEL.score(X, Y[:30]), "same number of rows"),
     (lambda: MODEL.value(X, Y[:, None]), "Pass y.ravel"),
-    (lambda: MODEL.value(X, Y, "f11"), "no measure 'f11'. Did you mean 'f1'"),
+    (lambda: MODEL.value(X, Y, "f11"), "unknown measure 'f11'. Did you mean 'f1'"),
     (lambda: MODEL.tune_threshold(X, Y[:30]), "same number of rows"),
     (lambda: MODEL.read_out("attention_weights", X), "read_out needs a network with extras"),
     (lambda: load_model(__file__, dtype=[]), r"unknown dtype \[\]. Known: float32, float64"),
@@ -163,7 +163,7 @@ def test_a_model_refuses(call, message):
     (lambda: measures.get("fbeta", beta=-1), r"fbeta needs a finite beta above 0 and at most 1e\+06, got -1"),
     (lambda: measures.get("qmeasure", beta=0), "qmeasure needs a finite beta above 0"),
     (lambda: measures.get("fbeta", bta=2), "no parameter 'bta'. Did you mean 'beta'"),
-    (lambda: measures.get("weighted_accuracy"), "needs the weight c"),
+    (lambda: measures.get("weighted_accuracy"), "needs the parameter c, got none"),
     (lambda: measures.get("weighted_accuracy", c=1.5), "weighted_accuracy needs a finite c"),
     (lambda: concave("square", lambda P, N, p: P * P, lambda P, N, p: (2 * P, 0.0)), "square is not concave"),
     (lambda: concave("root", lambda P, N, p: P**0.5, lambda P, N, p: (0.5 / P**0.5, 0.0)), "finite supergradient"),
@@ -180,7 +180,7 @@ CE = CrossEntropy(0.3)
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: DUPLE("qmaen", 0.3), "no measure 'qmaen'. Did you mean 'qmean'"),
+    (lambda: DUPLE("qmaen", 0.3), "unknown measure 'qmaen'. Did you mean 'qmean'"),
     (lambda: DUPLE("f1", 0.3), "'duple' cannot train for f1.*Use 'dame'"),
     (lambda: DENIM("qmean", 0.3), "'denim' cannot train for qmean.*Use 'duple'"),
     (lambda: DAME("kld", 0.3), "'dame' cannot train for kld.*Use 'denim' or 'duple'"),
@@ -208,7 +208,7 @@ CE = CrossEntropy(0.3)
     (lambda: WarmStart(CE, 0, CE), "steps must be a whole number of at least 1"),
     (lambda: RunningRates("accuracy"), "unknown reward 'accuracy'"),
     (lambda: class_sums(np.zeros((3, 1)), np.ones(3)), r"one shape \(b,\), got \(3, 1\) and \(3,\)"),
-    (lambda: recipe_for("f2", Problem(0.3, 0.01)), "no measure 'f2'. Did you mean 'f1'"),
+    (lambda: recipe_for("f2", Problem(0.3, 0.01)), "unknown measure 'f2'. Did you mean 'f1'"),
 ])  # fmt: skip
 def test_drivers_and_their_helpers_refuse(call, message):
     with pytest.raises((ValueError, TypeError), match=message):

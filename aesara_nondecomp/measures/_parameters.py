@@ -1,0 +1,37 @@
+"""Checks of a measure's parameters and of the prior."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+LARGEST_BETA = 1e6  # its square is computed with
+
+
+def check_prior(name: str, prior: float) -> None:
+    """Refuse a prior that leaves a class empty."""
+    if not 0.0 < prior < 1.0:
+        raise ValueError(
+            f"{name} needs both classes: the prior must lie strictly between 0 and 1, got {prior!r}. "
+            "Check that the labels hold positives and negatives."
+        )
+
+
+def set_number(
+    measure: Any, field: str, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
+) -> None:
+    """Check a dataclass parameter of a frozen measure against its interval and store it as a float."""
+    given = getattr(measure, field)
+    number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
+    if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
+        limits = {"above": above, "at least": at_least, "at most": at_most}
+        need = " and ".join(f"{words} {limit:g}" for words, limit in limits.items() if math.isfinite(limit))
+        raise ValueError(f"{measure.name} needs a finite {field} {need}, got {given!r}.")
+    object.__setattr__(measure, field, number)
+
+
+def name_raw(measure: Any) -> None:
+    """Name a frozen measure on the unnormalised NSS (``raw=True``) after its class, with "_raw" added."""
+    if measure.raw:
+        object.__setattr__(measure, "name", f"{type(measure).name}_raw")
