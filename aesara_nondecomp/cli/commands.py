@@ -103,7 +103,7 @@ def evaluate(options: argparse.Namespace) -> int:
     reports.write_report(options.out, facts)
     lines = [
         *reports.model_lines(facts["model"]),
-        f"{table.n} rows, {table.TP + table.FN} of them positive ({table.prior:.4f})",
+        f"{table.n} rows, {table.TP + table.FN} of them positive ({table.prevalence:.4f})",
         "",
         *reports.evaluation_lines(facts, facts["model"]),
         "",

@@ -59,11 +59,11 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
         "value", the interval from "low" to "high", and as "trivial" the better value of the two constant predictions.
     """
     chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
-    intervals = bootstrap(table, chosen.values(), draws=draws, seed=seed)
+    intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
     return {
         "rows": table.n,
         "table": table._asdict(),
-        "prior": table.prior,
+        "prior": table.prevalence,
         "true_positive_rate": table.tpr,
         "true_negative_rate": table.tnr,
         "measures": {
@@ -230,11 +230,7 @@ def _trivial(measure: measures.Measure, table: ConfusionMatrix) -> float:
     if not positives or not negatives:
         return math.nan
     ends = (ConfusionMatrix(positives, 0, negatives, 0), ConfusionMatrix(0, positives, 0, negatives))
-    return max((metrics.score(measure, end) for end in ends), key=lambda value: _merit(measure, value))
-
-
-def _merit(measure: measures.Measure, value: float) -> float:
-    return -math.inf if math.isnan(value) else float(measure.oriented(value))
+    return max((metrics.score(measure, end) for end in ends), key=measure.merit)
 
 
 def _number(value: float) -> str:

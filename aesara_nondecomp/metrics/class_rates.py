@@ -1,22 +1,39 @@
-"""Class sums of rewards and the running class rates (P, N) that set_objective the duals (spec 1.3, 1.4, 3.3)."""
+"""Class sums of rewards, and the running class rates (P, N) that drive the duals (docs/algorithms.md 1.3, 1.4, 3.3)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp._numeric import sigmoid, softplus
 
 REWARDS = ("sigmoid", "logistic", "count")
 
 
 class ClassSums(NamedTuple):
-    """Sums of each reward over the positives and over the negatives of a batch, and the class weights.
+    """Sums of each reward over the positives and over the negatives of a batch, and the weights of the classes.
 
-    A class's weight is its number of rows, or the sum of their sample weights.  The sigmoid sums are soft
-    surrogates; the count sums are the hard TP and TN.
+    Attributes
+    ----------
+    sigmoid_pos : float
+        Sum of the sigmoid reward over the positives: a soft count of true positives.
+    sigmoid_neg : float
+        The same over the negatives: a soft count of true negatives.
+    logistic_pos : float
+        Sum of the logistic reward over the positives.
+    logistic_neg : float
+        The same over the negatives.
+    count_pos : float
+        Sum of the count reward over the positives: TP.
+    count_neg : float
+        The same over the negatives: TN.
+    n_pos : float
+        Number of positives, or the sum of their sample weights.
+    n_neg : float
+        Number of negatives, or the sum of their sample weights.
     """
 
     sigmoid_pos: float
@@ -29,17 +46,54 @@ class ClassSums(NamedTuple):
     n_neg: float
 
     def of(self, reward: str) -> tuple[float, float]:
-        """The two sums (positives, negatives) of one reward: "sigmoid", "logistic" or "count" (else ValueError)."""
+        """The two sums of one reward.
+
+        Parameters
+        ----------
+        reward : {"sigmoid", "logistic", "count"}
+            Name of the reward.
+
+        Returns
+        -------
+        pos : float
+            Sum over the positives.
+        neg : float
+            Sum over the negatives.
+
+        Raises
+        ------
+        ValueError
+            If the reward is unknown.
+        """
         start = 2 * REWARDS.index(reward)
         return self[start], self[start + 1]
 
     def rates(self, reward: str) -> tuple[float, float]:
-        """Class means (P, N) of one reward; NaN for a class that is missing."""
+        """Class means of one reward.
+
+        Parameters
+        ----------
+        reward : {"sigmoid", "logistic", "count"}
+            Name of the reward.
+
+        Returns
+        -------
+        P : float
+            Mean over the positives; NaN if there are none.
+        N : float
+            Mean over the negatives; NaN if there are none.
+
+        Raises
+        ------
+        ValueError
+            If the reward is unknown.
+        """
         pos, neg = self.of(reward)
         nan = float("nan")
         return (pos / self.n_pos if self.n_pos else nan, neg / self.n_neg if self.n_neg else nan)
 
-    def __add__(self, other):  # type: ignore[override]  # sums add up; a longer tuple would mean nothing
+    # Sums add up entry by entry; a longer tuple would mean nothing.
+    def __add__(self, other: Any) -> ClassSums:
         return ClassSums(*(a + b for a, b in zip(self, other)))
 
 
@@ -48,9 +102,17 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
 
     Parameters
     ----------
-    scores : array-like, shape (b,). Raw outputs of the last linear unit.
-    y : array-like, shape (b,). Labels in {-1, +1}, or signed sample weights; 0 marks padding.
-    temperature : float > 0. Of the sigmoid reward.
+    scores : array-like, shape (b,)
+        Raw outputs of the last linear unit.
+    y : array-like, shape (b,)
+        Labels in {-1, +1}, or sample weights with the sign of the label; 0 marks padding.
+    temperature : float, default 1.0
+        Temperature of the sigmoid reward, above 0.
+
+    Returns
+    -------
+    ClassSums
+        In float64.
 
     Raises
     ------
@@ -59,7 +121,7 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
 
     Notes
     -----
-    Rewards of spec 1.2. A score of exactly 0 counts as a negative prediction.
+    A score of exactly 0 counts as a negative prediction. Source: docs/algorithms.md 1.2.
     """
     positive_number("temperature", temperature)
     f, signed = np.asarray(scores, dtype="float64"), np.asarray(y, dtype="float64")
@@ -70,24 +132,34 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
         )
     u = np.sign(signed) * f
     right = np.where(signed > 0, f > 0, f <= 0)
-    rewards = (_sigmoid(u / temperature), 1.0 - _softplus(-u), right, np.ones_like(f))
+    rewards = (sigmoid(u / temperature), 1.0 - softplus(-u), right, np.ones_like(f))
     weights = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     return ClassSums(*(float(np.dot(w, reward)) for reward in rewards for w in weights))
 
 
-def reward_slopes(u: np.ndarray, temperature: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the sigmoid and of the logistic reward in the margin u = y f (spec 1.2)."""
-    share = _sigmoid(u / temperature)
-    return share * (1.0 - share) / temperature, _sigmoid(-u)
+def reward_slopes(u: NDArray[Any], temperature: float = 1.0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Derivatives of the sigmoid and of the logistic reward in the margin.
 
+    Parameters
+    ----------
+    u : array of float
+        Margins y f, of any shape.
+    temperature : float, default 1.0
+        Temperature of the sigmoid reward, above 0.
 
-def _sigmoid(u):
-    small = np.exp(-np.abs(u))  # never overflows
-    return np.where(u > 0, 1.0, small) / (1.0 + small)
+    Returns
+    -------
+    of_sigmoid : array of float
+        Derivatives of the sigmoid reward.
+    of_logistic : array of float
+        Derivatives of the logistic reward.
 
-
-def _softplus(u):
-    return np.log1p(np.exp(-np.abs(u))) + np.maximum(u, 0.0)
+    Notes
+    -----
+    Source: docs/algorithms.md 1.2.
+    """
+    share = sigmoid(u / temperature)
+    return share * (1.0 - share) / temperature, sigmoid(-u)
 
 
 class RunningRates:
@@ -95,10 +167,11 @@ class RunningRates:
 
     Parameters
     ----------
-    reward : {"sigmoid", "logistic", "count"}
-    forgetting : float in (0, 1]
-        Factor on a class's sum and count before a batch that holds the class is added; 1 is the cumulative
-        average of the listing (follow the leader). A batch without the class leaves both as they are.
+    reward : {"sigmoid", "logistic", "count"}, default "sigmoid"
+        Name of the reward.
+    forgetting : float, default 1.0
+        Forgetting factor in (0, 1] on a class's sum and count, applied before a batch that holds the class is added. 1
+        is the cumulative average of the listing (follow the leader). A batch without the class leaves both unchanged.
 
     Raises
     ------
@@ -106,7 +179,7 @@ class RunningRates:
         If the reward is unknown, or `forgetting` is out of range.
     """
 
-    def __init__(self, reward: str = "sigmoid", forgetting: float = 1.0):
+    def __init__(self, reward: str = "sigmoid", forgetting: float = 1.0) -> None:
         choose("reward", reward, dict.fromkeys(REWARDS))
         require(0 < forgetting <= 1, "forgetting must lie in (0, 1]", forgetting)
         self.reward, self.forgetting = reward, forgetting
@@ -114,25 +187,51 @@ class RunningRates:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Discard all batches."""
         self.sums, self.counts = [0.0, 0.0], [0.0, 0.0]
 
     def add(self, sums: ClassSums) -> None:
-        """Add a batch's class sums."""
+        """Add the class sums of a batch.
+
+        Parameters
+        ----------
+        sums : ClassSums
+            Of the batch.
+        """
         for k, count in enumerate((sums.n_pos, sums.n_neg)):
             if count > 0:
                 self.sums[k] = self.forgetting * self.sums[k] + sums[self._first + k]
                 self.counts[k] = self.forgetting * self.counts[k] + count
 
     def rates(self) -> tuple[float, float]:
-        """(P, N); 1/2, the rate of a coin, for a class not seen yet."""
+        """The running class means.
+
+        Returns
+        -------
+        P : float
+            Of the positives; 1/2, the rate of a coin, before any was seen.
+        N : float
+            Of the negatives, likewise.
+        """
         (pos, neg), (n_pos, n_neg) = self.sums, self.counts
         return (pos / n_pos if n_pos else 0.5), (neg / n_neg if n_neg else 0.5)
 
     def state(self) -> dict[str, list[float]]:
-        """Everything needed to go on exactly: plain floats."""
+        """Complete state for exact resumption.
+
+        Returns
+        -------
+        dict of str to list of float
+            Ready for JSON.
+        """
         return {"sums": list(self.sums), "counts": list(self.counts)}
 
     def restore(self, state: dict[str, list[float]]) -> None:
-        """Take up a state that `state` gave."""
+        """Restore a state returned by `state`.
+
+        Parameters
+        ----------
+        state : dict
+            Returned by `state`.
+        """
         self.sums, self.counts = list(state["sums"]), list(state["counts"])

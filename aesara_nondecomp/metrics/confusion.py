@@ -1,6 +1,6 @@
-"""Scores of hard predictions, from the counts of a confusion table; and the best threshold for a measure.
+"""Values of measures on hard predictions, from the confusion matrix; and the best threshold for a measure.
 
-The label rule throughout: +1 iff the score is strictly above the threshold (spec 1.1).
+The label rule throughout: +1 iff the score is strictly above the threshold (docs/algorithms.md 1.1).
 """
 
 from __future__ import annotations
@@ -10,12 +10,29 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
+from aesara_nondecomp._names import named_keywords, warn_renamed
 from aesara_nondecomp.measures import Measure, defaults, get
+
+Array = NDArray[Any]
 
 
 class ConfusionMatrix(NamedTuple):
-    """Counts of a classifier's hits and misses on the positives (TP, FN) and on the negatives (TN, FP)."""
+    """Counts of right and wrong predictions on the positives (TP, FN) and on the negatives (FP, TN).
+
+    Attributes
+    ----------
+    TP : int
+        True positives; with sample weights, the sum of their weights (float). Likewise below.
+    FN : int
+        False negatives.
+    FP : int
+        False positives.
+    TN : int
+        True negatives.
+    """
 
     TP: int
     FN: int
@@ -28,147 +45,184 @@ class ConfusionMatrix(NamedTuple):
         return self.TP + self.FN + self.FP + self.TN
 
     @property
-    def prior(self) -> float:
-        """Proportion of positives, in [0, 1]."""
-        return _share(self.TP + self.FN, self.n)
+    def prevalence(self) -> float:
+        """Fraction of positives, in [0, 1]; NaN without points."""
+        return _fraction(self.TP + self.FN, self.n)
 
     @property
     def predicted_prevalence(self) -> float:
-        """Proportion predicted positive, in [0, 1]."""
-        return _share(self.TP + self.FP, self.n)
+        """Fraction predicted positive, in [0, 1]; NaN without points."""
+        return _fraction(self.TP + self.FP, self.n)
 
     @property
     def tpr(self) -> float:
         """True positive rate P; NaN without positives."""
-        return _share(self.TP, self.TP + self.FN)
+        return _fraction(self.TP, self.TP + self.FN)
 
     @property
     def tnr(self) -> float:
         """True negative rate N; NaN without negatives."""
-        return _share(self.TN, self.TN + self.FP)
+        return _fraction(self.TN, self.TN + self.FP)
+
+    @property
+    def prior(self) -> float:
+        """Former name of `prevalence`."""
+        warn_renamed("ConfusionMatrix.prior", "prevalence")
+        return self.prevalence
 
 
-def confusion_matrix(y_true_signs: Any, predicted_signs: Any) -> ConfusionMatrix:
-    """Count hits and misses of each class.
+def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any = None) -> ConfusionMatrix:
+    """Count right and wrong predictions of each class.
 
     Parameters
     ----------
-    y_true_signs, predicted_signs : array, shape (n,), entries -1 or +1
-        True labels and predictions, in this order: swapped, they give another table.
+    y_true_signs : array-like, shape (n,)
+        True labels in {-1, +1}.
+    predicted_signs : array-like, shape (n,)
+        Predicted labels in {-1, +1}. Swapped with the true ones they give another matrix.
+    sample_weight : array-like, shape (n,), optional
+        Finite weights of the points, at least 0. By default each point counts once.
+
+    Returns
+    -------
+    ConfusionMatrix
+        Of int; with weights, of float.
 
     Raises
     ------
     ValueError
-        If a shape is not (n,), lengths differ, or an entry is neither -1 nor +1.
+        If a shape is not (n,), lengths differ, a label is neither -1 nor +1, or a weight is negative or not finite.
     """
     truth, predicted = _signs("y_true_signs", y_true_signs), _signs("predicted_signs", predicted_signs)
     _check_same_length("y_true_signs", truth, "predicted_signs", predicted)
     positive, predicted_positive = truth > 0, predicted > 0
-    return ConfusionMatrix(
-        TP=int(np.sum(positive & predicted_positive)),
-        FN=int(np.sum(positive & ~predicted_positive)),
-        FP=int(np.sum(~positive & predicted_positive)),
-        TN=int(np.sum(~positive & ~predicted_positive)),
+    cells = (
+        positive & predicted_positive,
+        positive & ~predicted_positive,
+        ~positive & predicted_positive,
+        ~positive & ~predicted_positive,
     )
+    if sample_weight is None:
+        return ConfusionMatrix(*(int(np.sum(cell)) for cell in cells))
+    weight = _weights(sample_weight)
+    _check_same_length("y_true_signs", truth, "sample_weight", weight)
+    sums: list[Any] = [float(weight[cell].sum()) for cell in cells]
+    return ConfusionMatrix(*sums)
 
 
-def confusion_at_threshold(scores: Any, signs: Any, threshold: float = 0.0) -> ConfusionMatrix:
-    """Confusion table of the rule "+1 iff score > threshold".
+def confusion_at_threshold(
+    scores: Any, signs: Any, threshold: float = 0.0, sample_weight: Any = None
+) -> ConfusionMatrix:
+    """Confusion matrix of the rule "+1 iff score > threshold".
 
     Parameters
     ----------
-    scores : array of float, shape (n,), finite
-    signs : array, shape (n,), entries -1 or +1
-        True labels.
-    threshold : float
+    scores : array-like, shape (n,)
+        Finite scores.
+    signs : array-like, shape (n,)
+        True labels in {-1, +1}.
+    threshold : float, default 0.0
         May be infinite.
+    sample_weight : array-like, shape (n,), optional
+        Finite weights of the points, at least 0. By default each point counts once.
+
+    Returns
+    -------
+    ConfusionMatrix
+        Of int; with weights, of float.
 
     Raises
     ------
     ValueError
-        On a wrong shape, unequal lengths, a score that is not finite, an entry of `signs` that is not a
-        sign, or a threshold of NaN.
+        If `threshold` is NaN, a score is not finite, or as in `confusion_matrix`.
     """
     if math.isnan(threshold):
         raise ValueError("threshold must be a number, perhaps infinite, got NaN.")
-    return confusion_matrix(signs, np.where(_scores(scores) > threshold, 1, -1))
+    return confusion_matrix(signs, np.where(_scores(scores) > threshold, 1, -1), sample_weight)
 
 
-def score(measure: str | Measure, table: ConfusionMatrix) -> float:
-    """Value of a measure, or of the measure of that name; KLD-like ones and "rae" are smoothed with eps = 1/(2n).
+@named_keywords(table="confusion")
+def score(measure: str | Measure, confusion: ConfusionMatrix) -> float:
+    """Value of a measure on hard predictions; the KLD-like measures and "rae" are smoothed with eps = 1/(2n).
 
     Parameters
     ----------
     measure : str or Measure
-    table : ConfusionMatrix
+        Name in the catalogue, or a measure.
+    confusion : ConfusionMatrix
+        Of the predictions.
 
     Returns
     -------
     float
-        In the measure's own orientation; NaN where it is undefined on this table.
+        In the measure's own orientation; NaN where it is undefined.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or a count negative.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measure` is neither a name in the catalogue nor a measure, or a count is negative.
     """
-    return float(get(measure).from_counts(*table))
+    return float(get(measure).from_counts(*confusion))
 
 
-def report(table: ConfusionMatrix, measures: Iterable[str | Measure] | None = None) -> dict[str, float]:
-    """Values of several measures on a table, by label.
+@named_keywords(table="confusion")
+def report(confusion: ConfusionMatrix, measures: Iterable[str | Measure] | None = None) -> dict[str, float]:
+    """Values of several measures on hard predictions.
 
     Parameters
     ----------
-    table : ConfusionMatrix
+    confusion : ConfusionMatrix
+        Of the predictions.
     measures : iterable of str or Measure, optional
-        By default every measure of the catalogue with its default parameters (`measures.defaults`).
+        By default all of `measures.defaults`.
 
     Returns
     -------
     dict of str to float
-        NaN for a measure that is undefined on this table.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `score`.
-    """
-    if isinstance(measures, str):
-        raise TypeError(f"report needs several measures, got {measures!r} alone. Pass [{measures!r}], or use score.")
-    chosen = defaults() if measures is None else [get(measure) for measure in measures]
-    return {str(measure): score(measure, table) for measure in chosen}
-
-
-def best_threshold(measure: str | Measure, scores: Any, signs: Any) -> tuple[float, float]:
-    """The exact plug-in threshold: no other has a better value of `measure` on these points (spec 3.8).
-
-    Choose it on held-out training points, never on the test set. O(n log n).
-
-    Parameters
-    ----------
-    measure : str or Measure
-    scores : array of float, shape (n,), finite
-    signs : array, shape (n,), entries -1 or +1
-        True labels.
-
-    Returns
-    -------
-    threshold : float
-        Predict +1 iff score > threshold. Of several best cuts the one that predicts fewest positives; halfway
-        between two scores, or infinite for a trivial classifier. Exact in the precision of `scores`.
-    value : float
-        The measure at that threshold, in its own orientation.
+        By ``str(measure)``, in the measure's own orientation; NaN where it is undefined.
 
     Raises
     ------
     ValueError
-        As in `confusion_at_threshold`, or if the measure's name is unknown, or it is undefined because `signs` lacks a
-        class.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measures` is a single name, or as in `score`.
+    """
+    if isinstance(measures, str):
+        raise ValueError(f"report needs several measures, got {measures!r} alone. Pass [{measures!r}], or use score.")
+    chosen = defaults() if measures is None else [get(measure) for measure in measures]
+    return {str(measure): score(measure, confusion) for measure in chosen}
+
+
+def best_threshold(measure: str | Measure, scores: Any, signs: Any) -> tuple[float, float]:
+    """The exact plug-in threshold: no other has a better value of the measure on these points.
+
+    Choose it on held-out training points, never on the test set.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name in the catalogue, or a measure.
+    scores : array-like, shape (n,)
+        Finite scores.
+    signs : array-like, shape (n,)
+        True labels in {-1, +1}.
+
+    Returns
+    -------
+    threshold : float
+        Predict +1 iff score > threshold. Of several best thresholds the one that predicts fewest positives; halfway
+        between two scores, or infinite for a trivial classifier. Exact in the precision of `scores`.
+    value : float
+        Value of the measure at that threshold, in its own orientation.
+
+    Raises
+    ------
+    ValueError
+        As in `confusion_at_threshold`, or if `measure` is neither a name in the catalogue nor a measure, or it is
+        undefined because `signs` lacks a class.
+
+    Notes
+    -----
+    O(n log n). Source: docs/algorithms.md 3.8.
     """
     measure = get(measure)
     scores, signs = _scores(scores), _signs("signs", signs)
@@ -181,13 +235,13 @@ def best_threshold(measure: str | Measure, scores: Any, signs: Any) -> tuple[flo
     return _threshold_below(ranked, int(cuts[best])), float(values[best])
 
 
-def _cuts(ranked: np.ndarray) -> np.ndarray:
-    """Numbers k of top-ranked points that some threshold can predict positive: those that split no tie."""
+def _cuts(ranked: Array) -> Array:
+    """Each count k of top-ranked points that a threshold can predict positive: those that split no tie."""
     splits = np.flatnonzero(ranked[:-1] != ranked[1:]) + 1
     return np.concatenate([[0], splits, [len(ranked)]])
 
 
-def _values_at_cuts(measure: Measure, positive: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+def _values_at_cuts(measure: Measure, positive: Array, cuts: Array) -> Array:
     """Value of the measure with the first k points predicted positive, for each k of `cuts`."""
     hits = np.concatenate([[0], np.cumsum(positive)])
     positives, negatives = hits[-1], len(positive) - hits[-1]
@@ -204,7 +258,7 @@ def _values_at_cuts(measure: Measure, positive: np.ndarray, cuts: np.ndarray) ->
     return values
 
 
-def _threshold_below(ranked: np.ndarray, k: int) -> float:
+def _threshold_below(ranked: Array, k: int) -> float:
     """A threshold that exactly the first `k` of the descending scores exceed."""
     if k == 0:
         return math.inf
@@ -212,13 +266,12 @@ def _threshold_below(ranked: np.ndarray, k: int) -> float:
         return -math.inf
     above, below = ranked[k - 1], ranked[k]
     with np.errstate(over="ignore"):
-        # In the scores' own precision: a float64 midpoint could round up to `above` when compared with
-        # float32.
+        # In the scores' own precision: a float64 midpoint could round up to `above` when compared with float32.
         middle = (above + below) / 2
     return float(middle if below <= middle < above else below)
 
 
-def _scores(scores: Any) -> np.ndarray:
+def _scores(scores: Any) -> Array:
     array = np.asarray(scores)
     if not np.issubdtype(array.dtype, np.floating):
         array = array.astype(float)
@@ -231,7 +284,7 @@ def _scores(scores: Any) -> np.ndarray:
     return array
 
 
-def _signs(name: str, signs: Any) -> np.ndarray:
+def _signs(name: str, signs: Any) -> Array:
     array = np.asarray(signs)
     _check_vector(name, array)
     is_sign = (array == 1) | (array == -1)
@@ -241,14 +294,21 @@ def _signs(name: str, signs: Any) -> np.ndarray:
     return array
 
 
-def _check_vector(name: str, array: np.ndarray) -> None:
+def _weights(sample_weight: Any) -> Array:
+    array = np.asarray(sample_weight, dtype=np.float64)
+    _check_vector("sample_weight", array)
+    require(bool(np.all(np.isfinite(array) & (array >= 0))), "sample_weight must be finite and at least 0", array.min())
+    return array
+
+
+def _check_vector(name: str, array: Array) -> None:
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), got {array.shape}. If it is a column, pass {name}.ravel().")
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one point, got none.")
 
 
-def _check_same_length(name: str, array: np.ndarray, other_name: str, other: np.ndarray) -> None:
+def _check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:
     if len(array) != len(other):
         raise ValueError(
             f"{name} and {other_name} must be equally long, got {len(array)} and {len(other)}. "
@@ -256,5 +316,5 @@ def _check_same_length(name: str, array: np.ndarray, other_name: str, other: np.
         )
 
 
-def _share(part: int, whole: int) -> float:
+def _fraction(part: float, whole: float) -> float:
     return part / whole if whole else math.nan

@@ -1,27 +1,34 @@
-"""Macro and micro values of a binary measure, for problems of several classes or several labels."""
+"""Macro and micro averages of a binary measure, for problems of several classes or several labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._names import lazy
+from aesara_nondecomp.measures import Measure, get
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix, confusion_matrix, score
+
+__getattr__ = lazy(__name__, {}, former={"one_vs_rest_tables": "one_vs_rest_confusions"})[0]
 
 
-def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, metrics.ConfusionMatrix]:
-    """One confusion table per class (that class against the rest) or per label.
+def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, ConfusionMatrix]:
+    """One confusion matrix per class (that class against the rest) or per label.
 
     Parameters
     ----------
-    y_true, y_predicted : array-like, shape (n,) or (n, k)
-        Vectors of class labels, or indicator matrices of 0 and 1 with one column per label.
+    y_true : array-like, shape (n,) or (n, k)
+        Vector of class labels, or indicator matrix of 0 and 1 with one column per label.
+    y_predicted : array-like, shape (n,) or (n, k)
+        Predictions, of the same shape.
 
     Returns
     -------
     dict
-        From each class that occurs in either vector, in sorted order, or from each column number.
+        From each class that occurs in either vector, in sorted order, or from each column index.
 
     Raises
     ------
@@ -36,48 +43,53 @@ def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, metrics.C
     )
     if truth.ndim == 1:
         found = np.union1d(truth, predicted).tolist()
-        return {label: metrics.confusion_matrix(_signs(truth == label), _signs(predicted == label)) for label in found}
+        return {label: confusion_matrix(_signs(truth == label), _signs(predicted == label)) for label in found}
     strange = [value for value in np.union1d(truth, predicted).tolist() if value not in (0, 1)]
     require(not strange, "indicator matrices hold 0 and 1 only", strange)
     columns = range(truth.shape[1])
-    return {k: metrics.confusion_matrix(_signs(truth[:, k] == 1), _signs(predicted[:, k] == 1)) for k in columns}
+    return {k: confusion_matrix(_signs(truth[:, k] == 1), _signs(predicted[:, k] == 1)) for k in columns}
 
 
-def averaged_value(measure, y_true: Any, y_predicted: Any, average: str = "macro") -> float:
-    """Macro or micro value of a measure, in its own orientation.
+def averaged_value(measure: str | Measure, y_true: Any, y_predicted: Any, average: str = "macro") -> float:
+    """Macro or micro average of a measure, in its own orientation.
 
     Parameters
     ----------
-    measure : str or measures.Measure
-    y_true, y_predicted : array-like, shape (n,) or (n, k). As in `one_vs_rest_confusions`.
-    average : {"macro", "micro"}
-        "macro" is the mean of the classes' values; "micro" is the value of the sum of their tables. For vectors of
-        class labels the micro F1 equals the accuracy, as every false positive of one class is a miss of another.
+    measure : str or Measure
+        Name in the catalogue, or a measure.
+    y_true : array-like, shape (n,) or (n, k)
+        True labels, as in `one_vs_rest_confusions`.
+    y_predicted : array-like, shape (n,) or (n, k)
+        Predictions, of the same shape.
+    average : {"macro", "micro"}, default "macro"
+        "macro" is the mean of the classes' values; "micro" is the value of the sum of their confusion matrices. For
+        vectors of class labels the micro F1 equals the accuracy, as every false positive of one class is a false
+        negative of another.
 
     Returns
     -------
     float
-        NaN if the measure is undefined for a class, as where a class occurs in the predictions only.
+        NaN if the measure is undefined for a class, such as one that occurs in the predictions only.
 
     Raises
     ------
     ValueError
-        If the measure's name or `average` is unknown, or as `one_vs_rest_confusions`.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measure` is neither a name in the catalogue nor a measure, `average` is unknown, or as in
+        `one_vs_rest_confusions`.
 
     Examples
     --------
     >>> averaged_value("f1", ["a", "b", "c", "a"], ["a", "b", "b", "a"], average="micro")
     0.75
     """
-    measure = measures.get(measure)
+    measure = get(measure)
     choose("average", average, {"macro": 0, "micro": 0})
-    tables = list(one_vs_rest_confusions(y_true, y_predicted).values())
+    confusions = list(one_vs_rest_confusions(y_true, y_predicted).values())
     if average == "micro":
-        return metrics.score(measure, metrics.ConfusionMatrix(*np.sum(tables, axis=0).tolist()))
-    return float(np.mean([metrics.score(measure, table) for table in tables]))
+        return score(measure, ConfusionMatrix(*np.sum(confusions, axis=0).tolist()))
+    return float(np.mean([score(measure, confusion) for confusion in confusions]))
 
 
-def _signs(is_positive: np.ndarray) -> np.ndarray:
+def _signs(is_positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    """+1 where true, -1 elsewhere."""
     return np.where(is_positive, 1, -1)

@@ -1,7 +1,7 @@
-"""Evaluation under prevalence shift: how well is the share of positives estimated when it is not that of training?
+"""Evaluation under prevalence shift: how well is a prevalence estimated when it is not that of the training set?
 
-The artificial-prevalence protocol (APP): test sets are drawn from one labelled set at given prevalences, and every
-estimator is asked for the prevalence of each.  Rows of a class keep their distribution: prior probability shift.
+The artificial-prevalence protocol (APP) draws test sets from one labelled set at given prevalences, and asks every
+estimator for the prevalence of each. The rows of a class keep their distribution: prior probability shift.
 
     quantifier = Quantifier.fit(held_scores, held_signs)
     shift = prevalence_shift(test_scores, test_signs, estimators(quantifier, training_prior))
@@ -17,33 +17,43 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
-Estimator = Callable[[np.ndarray], float]
+Floats = NDArray[np.float64]
+Estimator = Callable[[Floats], float]
 """From the scores of a set to the estimate of its prevalence."""
 
 
-def prevalence_errors(true: Any, estimate: Any, eps: float) -> dict[str, np.ndarray]:
-    """Errors "ae", "rae" and "kld" of estimated prevalences; spec 2.4 in terms of p and its estimate.
+def prevalence_errors(true: Any, estimate: Any, eps: float) -> dict[str, Floats]:
+    """Errors "ae", "rae" and "kld" of estimated prevalences.
 
-    The measures of those names say the same of a confusion table; these also take estimates that are not counts.
+    They equal the measures of those names on a confusion matrix, but also take estimates that are not counts.
 
     Parameters
     ----------
-    true, estimate : float or array, in [0, 1]. Shares of positives.
-    eps : float > 0
-        Smoothing of the shares in rae and kld, 1 / (2n) for sets of n rows.
+    true : float or array-like
+        True prevalences, in [0, 1].
+    estimate : float or array-like
+        Estimated prevalences, in [0, 1].
+    eps : float
+        Smoothing of the prevalences in rae and kld, above 0: 1 / (2n) for sets of n rows.
 
     Returns
     -------
-    dict of str to array, of the common shape.
+    dict of str to array
+        Errors by name, of the common shape of `true` and `estimate`.
 
     Raises
     ------
     ValueError
-        If a share is outside [0, 1], eps is not positive, or the shapes do not broadcast.
+        If a prevalence is outside [0, 1], `eps` is not positive, or the shapes do not broadcast.
+
+    Notes
+    -----
+    Source: docs/algorithms.md 2.4, in terms of p and its estimate.
     """
     true, estimate = np.asarray(true, dtype=float), np.asarray(estimate, dtype=float)
     for name, shares in (("true", true), ("estimate", estimate)):
@@ -58,12 +68,18 @@ def prevalence_errors(true: Any, estimate: Any, eps: float) -> dict[str, np.ndar
 
 
 class Sample(NamedTuple):
-    """A test set of the protocol."""
+    """A test set of the protocol.
+
+    Attributes
+    ----------
+    prevalence : float
+        Fraction of positives among its rows.
+    rows : array of int
+        Row indices, with repetitions.
+    """
 
     prevalence: float
-    """Share of positives among its rows."""
-    rows: np.ndarray
-    """Row numbers, with repetitions."""
+    rows: NDArray[np.intp]
 
 
 def artificial_prevalences(
@@ -73,11 +89,16 @@ def artificial_prevalences(
 
     Parameters
     ----------
-    signs : array, shape (n,), in {-1, +1}
-    sample_size : int >= 1
-    grid : int >= 2. Number of prevalences: 0, 1 / (grid - 1), ..., 1.
-    repeats : int >= 1. Sets per prevalence.
-    seed : int, numpy Generator or None
+    signs : array-like, shape (n,)
+        Labels in {-1, +1}, of both classes.
+    sample_size : int
+        Rows per test set, at least 1.
+    grid : int, default 21
+        Number of prevalences, at least 2: 0, 1 / (grid - 1), ..., 1.
+    repeats : int, default 10
+        Test sets per prevalence, at least 1.
+    seed : int, numpy.random.Generator or None, optional
+        Equal seeds give equal test sets.
 
     Yields
     ------
@@ -102,7 +123,9 @@ def artificial_prevalences(
     return _samples(classes, sample_size, np.repeat(np.linspace(0.0, 1.0, grid), repeats), rng)
 
 
-def _samples(classes, sample_size, prevalences, rng) -> Iterator[Sample]:
+def _samples(
+    classes: list[NDArray[np.intp]], sample_size: int, prevalences: Floats, rng: np.random.Generator
+) -> Iterator[Sample]:
     for prevalence in prevalences:
         positives = round(sample_size * float(prevalence))
         counts = (positives, sample_size - positives)
@@ -111,17 +134,19 @@ def _samples(classes, sample_size, prevalences, rng) -> Iterator[Sample]:
 
 
 def estimators(quantifier: Quantifier, training_prior: float) -> dict[str, Estimator]:
-    """All estimators on top of one classifier: those of `quantification`, and the floor that each must beat.
+    """All estimators on top of one classifier: those of `quantification`, and the baseline that each must beat.
 
     Parameters
     ----------
-    quantifier : quantification.Quantifier. Measured on held-out rows.
-    training_prior : float in (0, 1)
+    quantifier : Quantifier
+        Fitted on held-out rows.
+    training_prior : float
+        Fraction of positives in the training set, in (0, 1).
 
     Returns
     -------
-    dict of str to Estimator
-        "cc", "acc", "pcc", "pacc", "sld", and "training_prior", which answers with that number whatever it is shown.
+    dict of str to callable
+        "cc", "acc", "pcc", "pacc", "sld", and "training_prior", which returns that number for every set.
 
     Raises
     ------
@@ -134,16 +159,30 @@ def estimators(quantifier: Quantifier, training_prior: float) -> dict[str, Estim
 
 
 class PrevalenceShift(NamedTuple):
-    """What the estimators answered on each set of a protocol."""
+    """Estimates of every estimator on each test set of a protocol.
+
+    Attributes
+    ----------
+    sample_size : int
+        Rows per test set.
+    prevalences : array, shape (m,)
+        True prevalences of the m test sets.
+    estimates : dict of str to array
+        Estimated prevalences of each estimator, shape (m,).
+    """
 
     sample_size: int
-    prevalences: np.ndarray
-    """The true ones, shape (m,)."""
-    estimates: dict[str, np.ndarray]
-    """Of each estimator, shape (m,)."""
+    prevalences: Floats
+    estimates: dict[str, Floats]
 
     def errors(self) -> dict[str, dict[str, float]]:
-        """Mean "ae", "rae" and "kld" of each estimator over all sets, smoothed with eps = 1 / (2 sample_size)."""
+        """Mean errors over all test sets, smoothed with eps = 1 / (2 sample_size).
+
+        Returns
+        -------
+        dict of str to dict
+            From each estimator to its "ae", "rae" and "kld".
+        """
         of_each = {
             name: prevalence_errors(self.prevalences, estimates, 0.5 / self.sample_size)
             for name, estimates in self.estimates.items()
@@ -161,18 +200,30 @@ def prevalence_shift(
     repeats: int = 10,
     seed: Any = 0,
 ) -> PrevalenceShift:
-    """Put estimators through the artificial-prevalence protocol.
+    """Evaluate estimators by the artificial-prevalence protocol.
 
     Parameters
     ----------
-    scores : array of float, shape (n,). Of the test rows.
-    signs : array, shape (n,), in {-1, +1}
-    estimators : mapping of str to Estimator. All see the same sets.
-    sample_size, grid, repeats, seed : see `artificial_prevalences`. Equal seeds give equal sets.
+    scores : array-like, shape (n,)
+        Scores of the test rows.
+    signs : array-like, shape (n,)
+        Their labels in {-1, +1}, of both classes.
+    estimators : mapping of str to callable
+        From the name of each estimator to a function from scores to a prevalence, as `estimators` makes them. All see
+        the same test sets.
+    sample_size : int, default 500
+        Rows per test set, at least 1.
+    grid : int, default 21
+        Number of prevalences, at least 2: 0, 1 / (grid - 1), ..., 1.
+    repeats : int, default 10
+        Test sets per prevalence, at least 1.
+    seed : int, numpy.random.Generator or None, default 0
+        Equal seeds give equal test sets.
 
     Returns
     -------
     PrevalenceShift
+        Estimates and true prevalences of all test sets.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 - `classify_and_count` ("cc") is biased whenever the error rates are not balanced;
 - `adjusted_count` ("acc", "pacc") corrects that bias by the rates measured on labelled rows;
 - `probabilistic_count` ("pcc") averages calibrated posteriors;
-- `expectation_maximisation` ("sld") moves the prior behind the posteriors until it explains the new rows.
+- `expectation_maximisation` ("sld") adjusts the prior behind the posteriors until it explains the new rows.
 
 A `Quantifier` holds what the five methods need, measured on labelled rows.
 
@@ -16,20 +16,29 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._numeric import decay, log_odds, sigmoid, softplus
 
 METHODS = ("cc", "acc", "pcc", "pacc", "sld")
+Array = NDArray[Any]
 _SLICE = 2**13  # rows calibrated on at a time: they stay in the cache, and NumPy's BLAS on one thread
-_FLATTEST = 1e-6  # a slope of 0 would tie all posteriors, and a negative one would turn the ranking round
+_FLATTEST = 1e-6  # a slope of 0 would tie all posteriors, and a negative one would reverse the ranking
 
 
 def classify_and_count(predicted_positive: Any) -> float:
-    """Share of rows predicted positive, in [0, 1].
+    """Fraction of rows predicted positive.
 
     Parameters
     ----------
-    predicted_positive : boolean array, shape (n,), n >= 1
+    predicted_positive : array-like of bool, shape (n,)
+        Predictions of at least one row.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Raises
     ------
@@ -40,20 +49,22 @@ def classify_and_count(predicted_positive: Any) -> float:
 
 
 def adjusted_count(share: float, of_positives: float, of_negatives: float) -> float:
-    """Prevalence p that solves  share = p of_positives + (1 - p) of_negatives, clipped to [0, 1].
+    """The prevalence p that solves share = p of_positives + (1 - p) of_negatives, clipped to [0, 1].
 
     Parameters
     ----------
-    share : float in [0, 1]
-        Mean prediction on the new rows: of labels (acc) or of posteriors (pacc).
-    of_positives, of_negatives : float in [0, 1]
-        The same mean on labelled positives (the true positive rate) and negatives (the false positive rate).
+    share : float
+        Mean prediction on the new rows, in [0, 1]: of labels (acc) or of posteriors (pacc).
+    of_positives : float
+        The same mean on labelled positives, in [0, 1]: the true positive rate.
+    of_negatives : float
+        The same mean on labelled negatives, in [0, 1]: the false positive rate.
 
     Returns
     -------
     float
-        `share` itself where there is no solution: a classifier that cannot tell the classes apart (equal rates), or
-        that does worse than chance.
+        In [0, 1]; `share` itself where there is no solution, for a classifier that cannot tell the classes apart (equal
+        rates) or does worse than chance.
     """
     gain = of_positives - of_negatives
     if not gain > 1e-9:
@@ -62,11 +73,17 @@ def adjusted_count(share: float, of_positives: float, of_negatives: float) -> fl
 
 
 def probabilistic_count(posteriors: Any) -> float:
-    """Mean posterior probability of the positive class, in [0, 1].
+    """Mean posterior probability of the positive class.
 
     Parameters
     ----------
-    posteriors : array, shape (n,), in [0, 1], n >= 1
+    posteriors : array-like, shape (n,)
+        Probabilities of at least one row, in [0, 1].
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Raises
     ------
@@ -77,18 +94,23 @@ def probabilistic_count(posteriors: Any) -> float:
 
 
 def expectation_maximisation(posteriors: Any, prior: float, max_rounds: int = 1000, tolerance: float = 1e-6) -> float:
-    """The prevalence under which the posteriors, re-weighted to it, have that very mean.
+    """The prevalence that equals the mean of the posteriors re-weighted to it.
 
     Parameters
     ----------
-    posteriors : array, shape (n,), in [0, 1], n >= 1
-    prior : float in (0, 1). Share of positives that the posteriors are calibrated to.
-    max_rounds : int. Rounds at most; the last estimate is returned if they do not cache_march_flags.
-    tolerance : float. Change of the estimate at which they have settled.
+    posteriors : array-like, shape (n,)
+        Probabilities of at least one row, in [0, 1].
+    prior : float
+        Fraction of positives that the posteriors are calibrated to, in (0, 1).
+    max_rounds : int, default 1000
+        Largest number of iterations; the last estimate is returned if they do not converge.
+    tolerance : float, default 1e-6
+        Change of the estimate below which the iterations have converged.
 
     Returns
     -------
-    float in [0, 1]
+    float
+        In [0, 1].
 
     Raises
     ------
@@ -112,8 +134,10 @@ class Calibration(NamedTuple):
 
     Attributes
     ----------
-    slope : float > 0, so that probabilities rank as the scores do.
+    slope : float
+        Above 0, so that probabilities rank as the scores do.
     intercept : float
+        Log-odds at a score of 0.
     """
 
     slope: float
@@ -125,9 +149,17 @@ class Calibration(NamedTuple):
 
         Parameters
         ----------
-        scores : array, shape (n,), finite
-        signs : array, shape (n,), in {-1, +1}, both occurring
-        sample_weight : array, shape (n,), optional. Non-negative.
+        scores : array-like, shape (n,)
+            Finite scores.
+        signs : array-like, shape (n,)
+            Labels in {-1, +1}, of both classes.
+        sample_weight : array-like, shape (n,), optional
+            Weights of the rows, at least 0.
+
+        Returns
+        -------
+        Calibration
+            With a positive slope.
 
         Raises
         ------
@@ -143,12 +175,24 @@ class Calibration(NamedTuple):
         targets = _smoothed_targets(signs, weight)
         slope, intercept = _newton((scores - centre) / spread, targets, weight)
         if slope < _FLATTEST:
-            slope, intercept = _FLATTEST, _logit(np.average(targets, weights=weight))
+            slope, intercept = _FLATTEST, log_odds(float(np.average(targets, weights=weight)))
         return cls(slope / spread, intercept - slope / spread * float(centre))
 
-    def posteriors(self, scores: Any) -> np.ndarray:
-        """Probabilities (n,) of the positive class, in float64."""
-        return _sigmoid(self.slope * np.asarray(scores, dtype=np.float64) + self.intercept)
+    def posteriors(self, scores: Any) -> Array:
+        """Calibrated probabilities of the positive class.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n,)
+            Scores of the rows.
+
+        Returns
+        -------
+        array of float64, shape (n,)
+            In [0, 1].
+        """
+        logits = self.slope * np.asarray(scores, dtype=np.float64) + self.intercept
+        return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))  # the sigmoid in a single pass
 
 
 class Quantifier(NamedTuple):
@@ -156,11 +200,20 @@ class Quantifier(NamedTuple):
 
     Attributes
     ----------
-    threshold : float. A row is predicted positive iff its score exceeds it.
+    threshold : float
+        A row is predicted positive iff its score exceeds it.
     calibration : Calibration
-    prior : float. Share of positives of the labelled rows, to which the posteriors are calibrated.
-    tpr, fpr : float. Share predicted positive of the labelled positives, and of the negatives.
-    soft_tpr, soft_fpr : float. Mean posterior of the labelled positives, and of the negatives.
+        From scores to posteriors.
+    prior : float
+        Fraction of positives of the labelled rows, to which the posteriors are calibrated.
+    tpr : float
+        Fraction of the labelled positives that are predicted positive.
+    fpr : float
+        Fraction of the labelled negatives that are predicted positive.
+    soft_tpr : float
+        Mean posterior of the labelled positives.
+    soft_fpr : float
+        Mean posterior of the labelled negatives.
     """
 
     threshold: float
@@ -173,14 +226,23 @@ class Quantifier(NamedTuple):
 
     @classmethod
     def fit(cls, scores: Any, signs: Any, threshold: float = 0.0, sample_weight: Any = None) -> Quantifier:
-        """Measure a classifier on labelled rows, best ones it was not trained on.
+        """Measure a classifier on labelled rows, preferably rows that it was not trained on.
 
         Parameters
         ----------
-        scores : array, shape (n,), finite
-        signs : array, shape (n,), in {-1, +1}, both occurring
-        threshold : float
-        sample_weight : array, shape (n,), optional. Non-negative.
+        scores : array-like, shape (n,)
+            Finite scores.
+        signs : array-like, shape (n,)
+            Labels in {-1, +1}, of both classes.
+        threshold : float, default 0.0
+            A row is predicted positive iff its score exceeds it.
+        sample_weight : array-like, shape (n,), optional
+            Weights of the rows, at least 0.
+
+        Returns
+        -------
+        Quantifier
+            Plain numbers.
 
         Raises
         ------
@@ -195,22 +257,40 @@ class Quantifier(NamedTuple):
         rates = [float(np.average(part, weights=of)) for part in (hard, soft) for of in (positives, negatives)]
         return cls(float(threshold), calibration, float(np.average(signs > 0, weights=weight)), *rates)
 
-    def posteriors(self, scores: Any) -> np.ndarray:
-        """Calibrated probabilities (n,) of the positive class."""
-        return self.calibration.posteriors(scores)
-
-    def prevalence(self, scores: Any, method: str = "cc") -> float:
-        """Estimated share of positives among rows with these scores, in [0, 1].
+    def posteriors(self, scores: Any) -> Array:
+        """Calibrated probabilities of the positive class.
 
         Parameters
         ----------
-        scores : array, shape (n,), n >= 1
-        method : {"cc", "acc", "pcc", "pacc", "sld"}
+        scores : array-like, shape (n,)
+            Scores of the rows.
+
+        Returns
+        -------
+        array of float64, shape (n,)
+            In [0, 1].
+        """
+        return self.calibration.posteriors(scores)
+
+    def prevalence(self, scores: Any, method: str = "cc") -> float:
+        """Estimated prevalence of the positive class among rows with these scores.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n,)
+            Finite scores of at least one row.
+        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
+            See the top of this module.
+
+        Returns
+        -------
+        float
+            In [0, 1].
 
         Raises
         ------
         ValueError
-            If the method is unknown, where the nearest is suggested, a score is not finite, or there are no rows.
+            If the method is unknown (the nearest is suggested), a score is not finite, or there are no rows.
         """
         choose("method", method, dict.fromkeys(METHODS))
         scores = _scores(scores)
@@ -224,34 +304,51 @@ class Quantifier(NamedTuple):
         return share if method == "pcc" else adjusted_count(share, self.soft_tpr, self.soft_fpr)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, ready for JSON."""
+        """Plain numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+            By field.
+        """
         return {**self._asdict(), "calibration": list(self.calibration)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Quantifier:
-        """The quantifier that `as_dict` described."""
+        """The quantifier that `as_dict` described.
+
+        Parameters
+        ----------
+        values : dict
+            Returned by `as_dict`.
+
+        Returns
+        -------
+        Quantifier
+            Equal to the original.
+        """
         return cls(**{**values, "calibration": Calibration(*values["calibration"])})
 
 
-def _scores(scores: Any) -> np.ndarray:
-    scores = np.asarray(scores, dtype=np.float64)
-    require(bool(np.isfinite(scores).all()), "scores must be finite", f"{np.sum(~np.isfinite(scores))} that are not")
-    return scores
+def _scores(scores: Any) -> Array:
+    array = np.asarray(scores, dtype=np.float64)
+    require(bool(np.isfinite(array).all()), "scores must be finite", f"{np.sum(~np.isfinite(array))} that are not")
+    return array
 
 
 class _Point(NamedTuple):
-    """Slope and intercept, and the cross-entropy there with its first and second derivatives."""
+    """A slope and intercept, and the cross-entropy there with its first and second derivatives."""
 
-    place: np.ndarray
+    place: Array
     loss: float
-    gradient: np.ndarray
-    curvature: np.ndarray
+    gradient: Array
+    curvature: Array
 
 
-def _newton(z: np.ndarray, targets: np.ndarray, weight: np.ndarray, rounds: int = 100) -> tuple[float, float]:
+def _newton(z: Array, targets: Array, weight: Array, rounds: int = 100) -> tuple[float, float]:
     """Slope and intercept that minimise the weighted cross-entropy of `targets`, with step halving."""
     total = float(weight.sum())
-    point = _cross_entropy(np.array([0.0, _logit(np.average(targets, weights=weight))]), z, targets, weight)
+    point = _cross_entropy(np.array([0.0, log_odds(float(np.average(targets, weights=weight)))]), z, targets, weight)
     for _ in range(rounds):
         if np.abs(point.gradient).max() < 1e-10 * total:
             break
@@ -265,41 +362,32 @@ def _newton(z: np.ndarray, targets: np.ndarray, weight: np.ndarray, rounds: int 
     return float(point.place[0]), float(point.place[1])
 
 
-def _cross_entropy(place: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> _Point:
-    """Evaluated slice by slice: long arrays would take several times as long."""
+def _cross_entropy(place: Array, z: Array, targets: Array, weight: Array) -> _Point:
+    """Cross-entropy at a slope and intercept, slice by slice: long arrays would take several times as long."""
     loss, slopes, curvature = 0.0, np.zeros(2), np.zeros(3)
     for start in range(0, len(z), _SLICE):
         x, t, w = (column[start : start + _SLICE] for column in (z, targets, weight))
         logits = place[0] * x + place[1]
-        small = np.exp(-np.abs(logits))  # never overflows
-        loss += float(w @ (np.log1p(small) + np.maximum(logits, 0.0) - t * logits))
-        probabilities = np.where(logits > 0, 1.0, small) / (1.0 + small)
-        slope, bend = w * (probabilities - t), w * small / np.square(1.0 + small)
+        small = decay(logits)
+        loss += float(w @ (softplus(logits, small) - t * logits))
+        slope, bend = w * (sigmoid(logits, small) - t), w * small / np.square(1.0 + small)
         slopes += slope @ x, slope.sum()
         bent = bend * x
         curvature += bent @ x, bent.sum(), bend.sum()
     return _Point(place, loss, slopes, curvature[[[0, 1], [1, 2]]])
 
 
-def _smoothed_targets(signs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _smoothed_targets(signs: Array, weight: Array) -> Array:
     """Platt's targets, short of 0 and 1, so that separable scores get a finite slope."""
     positives, negatives = float(weight[signs > 0].sum()), float(weight[signs < 0].sum())
     return np.where(signs > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
 
-def _sigmoid(logits: np.ndarray) -> np.ndarray:
-    return 0.5 * (1.0 + np.tanh(0.5 * logits))
-
-
-def _logit(p: float) -> float:
-    return float(np.log(p / (1 - p)))
-
-
-def _weights(scores: np.ndarray, sample_weight: Any) -> np.ndarray:
+def _weights(scores: Array, sample_weight: Any) -> Array:
     return np.ones(len(scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
 
-def _both_classes(signs: np.ndarray, weight: np.ndarray) -> None:
+def _both_classes(signs: Array, weight: Array) -> None:
     positives, negatives = (float(weight[side].sum()) for side in (signs > 0, signs < 0))
     if not (positives > 0 and negatives > 0):
         raise ValueError(
@@ -308,13 +396,13 @@ def _both_classes(signs: np.ndarray, weight: np.ndarray) -> None:
         )
 
 
-def _vector(name: str, values: Any) -> np.ndarray:
+def _vector(name: str, values: Any) -> Array:
     array = np.asarray(values)
     require(array.ndim == 1 and array.size > 0, f"{name} must have shape (n,) with at least one row", array.shape)
     return array
 
 
-def _posteriors(values: Any) -> np.ndarray:
+def _posteriors(values: Any) -> Array:
     array = _vector("posteriors", np.asarray(values, dtype=np.float64))
     require(bool(np.all((array >= 0) & (array <= 1))), "posteriors must lie in [0, 1]", values)
     return array

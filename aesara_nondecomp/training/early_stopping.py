@@ -121,7 +121,7 @@ class ValidationMonitor:
     @property
     def best(self) -> Evaluation | None:
         """The first of the best evaluations."""
-        return max(self.evaluations, key=lambda e: self._merit(e.value)) if self.evaluations else None
+        return max(self.evaluations, key=lambda e: self.measure.merit(e.value)) if self.evaluations else None
 
     def evaluate(self, functions: Functions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
         """Evaluate parameters and keep them if they are the best so far.
@@ -148,7 +148,7 @@ class ValidationMonitor:
         table = metrics.confusion_at_threshold(scores, self.signs, threshold)
         value = metrics.score(self.measure, table)
         evaluation = Evaluation(step, value, *table, one_class=table.predicted_prevalence in (0.0, 1.0))
-        if self.best is None or self._merit(value) > self._merit(self.best.value):
+        if self.best is None or self.measure.merit(value) > self.measure.merit(self.best.value):
             self.best_parameters = parameters
         self.evaluations.append(evaluation)
         return evaluation
@@ -169,10 +169,6 @@ class ValidationMonitor:
         if self.patience is None or self.best is None:
             return False
         return sum(e.step > max(since, self.best.step) for e in self.evaluations) >= self.patience
-
-    def _merit(self, value: float) -> float:
-        """The value, turned so that larger is better; an undefined value is worst."""
-        return -np.inf if np.isnan(value) else float(self.measure.oriented(value))
 
     def state(self) -> dict[str, Any]:
         """The evaluations, as values that JSON can hold, without `best_parameters`."""

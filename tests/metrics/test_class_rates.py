@@ -22,7 +22,7 @@ def sums_of(pos: float, neg: float, n_pos: float, n_neg: float) -> ClassSums:
 
 
 def rewards_of_row(f: float, sign: int, temperature: float) -> tuple[float, float, float]:
-    """Sigmoid, logistic and count reward of one row, by the formulas of spec 1.2."""
+    """Sigmoid, logistic and count reward of one row, by the formulas of docs/algorithms.md 1.2."""
     u = sign * f
     predicted = 1 if f > 0 else -1
     return 1 / (1 + math.exp(-u / temperature)), 1 - math.log(1 + math.exp(-u)), float(predicted == sign)
@@ -50,7 +50,7 @@ def test_count_sums_are_the_true_positives_and_negatives():
 
 
 def test_surrogate_prevalence_is_the_mean_sigmoid_over_all_rows():
-    """Spec 1.2: phat = p P + (1 - p)(1 - N) is "probabilistic classify and count"."""
+    """docs/algorithms.md 1.2: phat = p P + (1 - p)(1 - N) is "probabilistic classify and count"."""
     y = np.where(SIGNED > 0, 1.0, -1.0)
     P, N = class_sums(SCORES, y).rates("sigmoid")
     p = np.mean(y > 0)

@@ -1,4 +1,4 @@
-"""Confusion tables, scores and the plug-in threshold."""
+"""Confusion matrices, values on hard predictions and the plug-in threshold."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from aesara_nondecomp.metrics.confusion import (
 )
 
 FOLDER = Path(__file__).parents[1] / "golden"
-GOLDEN_TABLES = json.loads((FOLDER / "golden_measures.json").read_text())
+GOLDEN = json.loads((FOLDER / "golden_measures.json").read_text())
 GOLDEN_PLUG_IN = json.loads((FOLDER / "golden_trajectories.json").read_text())["plugin_threshold"]
 
 
@@ -27,23 +27,23 @@ GOLDEN_PLUG_IN = json.loads((FOLDER / "golden_trajectories.json").read_text())["
 
 @pytest.mark.parametrize(
     "golden",
-    GOLDEN_TABLES["confusion_matrices"] + GOLDEN_TABLES["single_class"],
+    GOLDEN["confusion_matrices"] + GOLDEN["single_class"],
     ids=lambda golden: golden["name"],
 )
-def test_rates_and_prevalences_of_a_table_match_the_golden_ones(golden):
-    table = ConfusionMatrix(*(golden[key] for key in ("TP", "FN", "FP", "TN")))
+def test_rates_and_prevalences_of_a_matrix_match_the_golden_ones(golden):
+    matrix = ConfusionMatrix(*(golden[key] for key in ("TP", "FN", "FP", "TN")))
     expected = [golden["values"][key] for key in ("TPR", "TNR", "p", "p_hat")]
-    found = [table.tpr, table.tnr, table.prior, table.predicted_prevalence]
+    found = [matrix.tpr, matrix.tnr, matrix.prevalence, matrix.predicted_prevalence]
     assert found == [pytest.approx(math.nan if x is None else x, abs=1e-10, nan_ok=True) for x in expected]
 
 
-def test_table_counts_each_pair_of_truth_and_prediction():
+def test_a_matrix_counts_each_pair_of_truth_and_prediction():
     rng = np.random.default_rng(0)
     truth, predicted = rng.choice([-1, 1], size=(2, 200), p=[0.7, 0.3])
     pairs = list(zip(truth.tolist(), predicted.tolist()))
-    table = confusion_matrix(truth, predicted)
-    assert table == tuple(pairs.count(pair) for pair in [(1, 1), (1, -1), (-1, 1), (-1, -1)])
-    assert table.n == 200 and all(type(count) is int for count in table)
+    matrix = confusion_matrix(truth, predicted)
+    assert matrix == tuple(pairs.count(pair) for pair in [(1, 1), (1, -1), (-1, 1), (-1, -1)])
+    assert matrix.n == 200 and all(type(count) is int for count in matrix)
 
 
 def test_swapping_truth_and_prediction_gives_another_table():
@@ -56,6 +56,41 @@ def test_predicting_from_two_batches_gives_the_rates_of_the_whole():
     first, second = confusion_matrix([-1, -1], [-1, 1]), confusion_matrix([1, 1], [-1, 1])
     whole = ConfusionMatrix(*(a + b for a, b in zip(first, second)))
     assert (whole.tpr, whole.tnr) == (0.5, 0.5)
+
+
+def test_a_weight_of_k_counts_a_point_k_times():
+    rng = np.random.default_rng(1)
+    truth, scores = rng.choice([-1, 1], 50), rng.standard_normal(50)
+    predicted, repeats = np.where(scores > 0.2, 1, -1), rng.integers(0, 4, 50)
+    repeated = confusion_matrix(np.repeat(truth, repeats), np.repeat(predicted, repeats))
+    weighted = confusion_matrix(truth, predicted, sample_weight=repeats)
+    assert weighted == repeated and weighted == confusion_at_threshold(scores, truth, 0.2, repeats)
+    assert score("kld", weighted) == score("kld", repeated) and weighted.prevalence == repeated.prevalence
+    assert confusion_matrix(truth, predicted, np.full(50, 0.5)) == tuple(
+        c / 2 for c in confusion_matrix(truth, predicted)
+    )
+
+
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        ([1.0, 2.0, 3.0], "y_true_signs and sample_weight must be equally long, got 2 and 3"),
+        ([1.0, -1.0], "sample_weight must be finite and at least 0, got -1.0"),
+        ([1.0, math.nan], "sample_weight must be finite"),
+        ([[1.0], [1.0]], r"sample_weight must have shape \(n,\)"),
+    ],
+)
+def test_weights_that_are_no_vector_of_weights_are_refused(weight, message):
+    with pytest.raises(ValueError, match=message):
+        confusion_matrix([1, -1], [1, 1], weight)
+
+
+def test_the_former_name_of_the_prevalence_and_of_the_matrix_still_work_with_a_warning():
+    matrix = ConfusionMatrix(1, 2, 3, 4)
+    with pytest.warns(DeprecationWarning, match="ConfusionMatrix.prior is now spelled prevalence"):
+        assert matrix.prior == matrix.prevalence == 0.3
+    with pytest.warns(DeprecationWarning, match="'table' of score is now spelled 'confusion'"):
+        assert score("f1", table=matrix) == score("f1", matrix)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +139,13 @@ def test_a_threshold_of_nan_is_refused_as_every_score_would_be_negative():
 
 
 def test_score_takes_a_name_or_a_measure():
-    table = ConfusionMatrix(40, 10, 5, 45)
-    assert score("f1", table) == score(measures.F1(), table) == pytest.approx(80 / 95, abs=1e-15)
+    matrix = ConfusionMatrix(40, 10, 5, 45)
+    assert score("f1", matrix) == score(measures.F1(), matrix) == pytest.approx(80 / 95, abs=1e-15)
 
 
 def test_report_holds_every_catalogue_measure_under_its_name():
     found = report(ConfusionMatrix(40, 10, 5, 45))
-    assert set(found) == set(measures.names()) - {"weighted_accuracy"}
+    assert set(found) == {measure.name for measure in measures.defaults()}
     assert found["accuracy"] == 0.85 and found["balanced_accuracy"] == pytest.approx(0.85)
 
 
@@ -120,7 +155,7 @@ def test_report_of_chosen_measures_is_keyed_by_label_in_their_order():
 
 
 def test_report_of_one_name_is_refused_with_the_list_it_should_be():
-    with pytest.raises(TypeError, match=r"got 'f1' alone. Pass \['f1'\]"):
+    with pytest.raises(ValueError, match=r"got 'f1' alone. Pass \['f1'\]"):
         report(ConfusionMatrix(40, 10, 5, 45), "f1")
 
 
@@ -166,8 +201,8 @@ def test_value_at_every_cut_matches_the_golden_one(golden):
     ranked, signs = np.array(GOLDEN_PLUG_IN["scores"]), np.array(GOLDEN_PLUG_IN["y"])
     for k, expected in enumerate(golden["values_by_k"]):
         if expected is not None:
-            table = confusion_matrix(signs, np.where(np.arange(len(ranked)) < k, 1, -1))
-            found = score(golden["measure"].replace("fbeta_1", "f1"), table)
+            matrix = confusion_matrix(signs, np.where(np.arange(len(ranked)) < k, 1, -1))
+            found = score(golden["measure"].replace("fbeta_1", "f1"), matrix)
             assert found == pytest.approx(expected, abs=1e-10)
 
 

@@ -1,10 +1,12 @@
-"""Macro and micro values against scikit-learn and hand counts; bootstrap intervals against resampled rows."""
+"""Macro and micro averages against scikit-learn and hand counts; bootstrap intervals against resampled rows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from aesara_nondecomp.metrics import bootstrap as bootstrap_module
+from aesara_nondecomp.metrics import multiclass
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, confusion_matrix, score
 from aesara_nondecomp.metrics.multiclass import averaged_value, one_vs_rest_confusions
@@ -25,11 +27,11 @@ def test_f1_and_jaccard_agree_with_scikit_learn(average):
             )
 
 
-def test_the_tables_of_classes_share_one_number_of_rows():
-    tables = one_vs_rest_confusions(TRUE, PREDICTED)
-    assert list(tables) == [0, 1, 2, 3]
-    assert {table.n for table in tables.values()} == {200}
-    assert sum(table.TP for table in tables.values()) == np.sum(TRUE == PREDICTED)
+def test_the_confusion_matrices_of_classes_share_one_number_of_rows():
+    matrices = one_vs_rest_confusions(TRUE, PREDICTED)
+    assert list(matrices) == [0, 1, 2, 3]
+    assert {matrix.n for matrix in matrices.values()} == {200}
+    assert sum(matrix.TP for matrix in matrices.values()) == np.sum(TRUE == PREDICTED)
 
 
 def test_micro_is_the_value_of_the_summed_counts():
@@ -49,8 +51,9 @@ def test_an_error_keeps_its_own_orientation():
     (lambda: averaged_value("f1", [[0, 2]], [[0, 1]]), r"0 and 1 only, got \[2\]"),
     (lambda: averaged_value("f1", [], []), "share one shape"),
     (lambda: bootstrap(ConfusionMatrix(0, 0, 0, 0)), "at least one row"),
-    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), level=1), "level must lie"),
-    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), draws=0), "draws must be"),
+    (lambda: bootstrap(ConfusionMatrix(0.5, 1, 1, 1)), "whole counts are needed"),
+    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), confidence_level=1), "confidence_level must lie"),
+    (lambda: bootstrap(ConfusionMatrix(1, 1, 1, 1), n_resamples=0), "n_resamples must be"),
 ])  # fmt: skip
 def test_unusable_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
@@ -66,16 +69,27 @@ def test_intervals_agree_with_resampled_rows():
     for _ in range(2000):
         drawn = rng.integers(0, 300, 300)
         values.append(score("f1", confusion_matrix(signs[drawn], predicted[drawn])))
-    found = bootstrap(confusion_matrix(signs, predicted), ["f1"], draws=2000, seed=0)["f1"]
+    found = bootstrap(confusion_matrix(signs, predicted), ["f1"], n_resamples=2000, seed=0)["f1"]
     assert found == pytest.approx(np.quantile(values, [0.025, 0.975]).tolist(), abs=0.012)
 
 
 def test_equal_seeds_give_equal_intervals_and_all_measures_have_one():
-    table = ConfusionMatrix(8, 2, 1, 9)
-    first, second = (bootstrap(table, draws=50, seed=3) for _ in range(2))
+    matrix = ConfusionMatrix(8, 2, 1, 9)
+    first, second = (bootstrap(matrix, n_resamples=50, seed=3) for _ in range(2))
     assert first == second
     assert all(low <= high for low, high in first.values()) and len(first) == 25
 
 
 def test_a_measure_that_no_draw_defines_has_no_interval():
-    assert np.isnan(bootstrap(ConfusionMatrix(5, 0, 0, 0), ["min"], draws=10)["min"]).all()
+    assert np.isnan(bootstrap(ConfusionMatrix(5, 0, 0, 0), ["min"], n_resamples=10)["min"]).all()
+
+
+def test_the_former_spellings_give_the_same_with_a_warning():
+    matrix = ConfusionMatrix(8, 2, 1, 9)
+    with pytest.warns(DeprecationWarning, match="bootstrap_intervals is now spelled bootstrap"):
+        assert bootstrap_module.bootstrap_intervals is bootstrap
+    with pytest.warns(DeprecationWarning, match="'draws' of bootstrap is now spelled 'n_resamples'"):
+        former = bootstrap(matrix, chosen=["f1"], draws=50, level=0.8)
+    assert former == bootstrap(matrix, ["f1"], n_resamples=50, confidence_level=0.8)
+    with pytest.warns(DeprecationWarning, match="one_vs_rest_tables is now spelled one_vs_rest_confusions"):
+        assert multiclass.one_vs_rest_tables is one_vs_rest_confusions
