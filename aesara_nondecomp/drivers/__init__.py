@@ -4,7 +4,7 @@ Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, the
 baselines that weight individual rows are in `oracle` and `struct_ann`.
 """
 
-from aesara_nondecomp.drivers.base import Driver, RewardWeights
+from aesara_nondecomp.drivers.base import AdaptiveDriver, Driver, RewardWeights
 from aesara_nondecomp.drivers.combined import Mix, WarmStart
 from aesara_nondecomp.drivers.dame import DAME
 from aesara_nondecomp.drivers.denim import DENIM
@@ -14,6 +14,7 @@ from aesara_nondecomp.drivers.oracle import Labelling, Oracle
 from aesara_nondecomp.drivers.struct_ann import DirectLoss, RowDriver, StructANN
 
 __all__ = [
+    "AdaptiveDriver",
     "DAME",
     "DENIM",
     "DUPLE",

@@ -1,4 +1,4 @@
-"""Drivers made of drivers: half of one and half of another, or one first and another after it."""
+"""Drivers that combine others: a mixture of two, or one first and another after it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from aesara_nondecomp.metrics.class_rates import ClassSums
 
 
 class _Wrapper(Driver):
-    """Passes everything on to `inner` but what a subclass changes."""
+    """Delegates to `inner` everything that a subclass does not override."""
 
-    def __init__(self, inner: Driver):
+    def __init__(self, inner: Driver) -> None:
         self.inner = inner
         self.evaluate, self.round_rows = inner.evaluate, inner.round_rows
 
@@ -42,13 +42,16 @@ class _Wrapper(Driver):
 class Mix(_Wrapper):
     """(1 - share) of a driver's weights and `share` of an anchor's: the mixed objective of the default recipes.
 
-    The sigmoid reward gives almost no gradient on badly wrong rows; the anchor's logistic reward does.
+    The sigmoid reward gives almost no gradient on badly misclassified rows; the anchor's logistic reward does.
 
     Parameters
     ----------
     inner : Driver
-    anchor : FixedWeights, usually CrossEntropy or ClassWeighted.
-    share : float in [0, 1].
+        The driver that adapts.
+    anchor : FixedWeights
+        Usually `CrossEntropy` or `ClassWeighted`.
+    share : float, default 0.5
+        Share of the anchor's weights, in [0, 1].
 
     Raises
     ------
@@ -56,7 +59,7 @@ class Mix(_Wrapper):
         If the anchor is another driver, or the share is out of range.
     """
 
-    def __init__(self, inner: Driver, anchor: FixedWeights, share: float = 0.5):
+    def __init__(self, inner: Driver, anchor: FixedWeights, share: float = 0.5) -> None:
         super().__init__(inner)
         _check_fixed("the anchor of a Mix", anchor)
         require(0 <= share <= 1, "share must lie in [0, 1]", share)
@@ -67,13 +70,16 @@ class Mix(_Wrapper):
 
 
 class WarmStart(_Wrapper):
-    """`first` for a number of steps, then `inner`, which begins from the rewards of the last warm step.
+    """`first` for a number of steps, then `inner`, which starts from the rewards of the last warm step.
 
     Parameters
     ----------
-    first : FixedWeights, usually CrossEntropy or ClassWeighted.
-    steps : int >= 1. Length of the warm start; it goes on until a step holds both classes.
+    first : FixedWeights
+        Usually `CrossEntropy` or `ClassWeighted`.
+    steps : int
+        Length of the warm start, at least 1; it is prolonged until a batch holds both classes.
     inner : Driver
+        The driver that follows.
 
     Raises
     ------
@@ -81,7 +87,7 @@ class WarmStart(_Wrapper):
         If `first` is another driver, or `steps` is below 1.
     """
 
-    def __init__(self, first: FixedWeights, steps: int, inner: Driver):
+    def __init__(self, first: FixedWeights, steps: int, inner: Driver) -> None:
         super().__init__(inner)
         _check_fixed("a WarmStart", first)
         self.first, self.left = first, positive_int("steps", steps)
@@ -110,6 +116,6 @@ class WarmStart(_Wrapper):
 
 
 def _check_fixed(what: str, driver: Driver) -> None:
-    """Nobody tells it the class sums, so a driver that adapts would stand still without a word."""
+    """Raise ValueError for an adaptive driver: it would get no class sums and silently never adapt."""
     is_fixed = isinstance(driver, FixedWeights)
     require(is_fixed, f"{what} needs fixed weights, such as CrossEntropy", type(driver).__name__)

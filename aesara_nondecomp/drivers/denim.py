@@ -1,56 +1,67 @@
-"""DENIM: dual updates for nested concave measures (spec 3.4; paper, Algorithm 2)."""
+"""DENIM: dual updates for nested concave measures (docs/algorithms.md 3.4; the paper, Algorithm 2)."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number
-from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
-from aesara_nondecomp.drivers.duple import capped
-from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
+from aesara_nondecomp.drivers.base import AdaptiveDriver, RewardWeights, capped
+from aesara_nondecomp.metrics.class_rates import ClassSums
+
+Pair = tuple[float, float]
 
 
-class DENIM(Driver):
+class DENIM(AdaptiveDriver):
     """Ascend (gamma1 alpha1 + gamma2 beta1) P + (gamma1 alpha2 + gamma2 beta2) N for Psi(zeta1, zeta2).
 
-    alpha and beta are supergradients of zeta1 and zeta2 at the running rates r; gamma is the gradient of Psi at q,
-    the running mean of the linearised zetas.  On a linear network with ``evaluate="old"`` this is NEMSIS.
+    alpha and beta are supergradients of zeta1 and zeta2 at the running rates r; gamma is the gradient of Psi at q, the
+    running mean of the linearised zetas. On a linear network with ``evaluate="old"`` this is NEMSIS.
 
     Parameters
     ----------
-    measure : measures.NestedConcave, or the name of one
-    prior : float in (0, 1). Share of positives in the training labels.
-    reward : {"sigmoid", "logistic"}. Reward that the gradient goes through.
-    counts : bool. DENIM-NS: r and z are shares of right answers.
-    forgetting : float in (0, 1]. Factor on the running sums; 1 is the listing's cumulative average.
-    cap : float > 0 or None. Bound on the sum of the absolute weights of P and N.
-    evaluate : {"old", "new"}. See `Driver`.
-    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
+    measure : str or measures.NestedConcave
+        What to train for.
+    prior : float
+        Fraction of positives in the training set, in (0, 1).
+    reward : {"sigmoid", "logistic"}, default "sigmoid"
+        Reward that the gradient goes through.
+    counts : bool, default False
+        DENIM-NS: r and z are fractions of right predictions instead of mean sigmoid rewards.
+    forgetting : float, default 0.98
+        Forgetting factor on the running sums, in (0, 1]; 1 is the listing's cumulative average.
+    cap : float, optional
+        Bound above 0 on the sum of the absolute weights of P and N. Default: no bound.
+    evaluate : {"old", "new"}, default "old"
+        See `Driver`.
+    eps : float, default 0.0
+        Smoothing of KLD-like measures, at least 0: 1 / (2 n_train). On counts they need it.
 
     Raises
     ------
     ValueError
-        If the measure is not nested concave (the message names the drivers that serve it), its name is unknown, or
-        an option is out of range.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If the measure is unknown or not nested concave (the message names the drivers that serve it), or an option is
+        out of range.
 
     Notes
     -----
-    Departures from the listing (lines of the paper's Algorithm 2; corrections of spec 8):
+    Departures from the listing (line numbers of the paper's Algorithm 2; slips of docs/algorithms.md 8):
 
     - line 2: started at the supergradients of w^0's rewards, since zeta*(0) can be -inf (slip 20);
-    - line 5: gradient and duals of the step before (21);  lines 6, 7, 9: batch means, not sums (22);
-    - line 8: the conjugate is that of the old dual, so the increment is zeta(r) + alpha . (z - r) (23);
+    - line 5: gradient and duals of the step before (slip 21); lines 6, 7, 9: batch means, not sums (slip 22);
+    - line 8: the conjugate is that of the old dual, so the increment is zeta(r) + alpha . (z - r) (slip 23);
     - `forgetting` < 1, `cap` and ``evaluate="old"`` are options that the listing does not have.
 
     State: class sums (`rates`, giving r), q, its weight `seen`, and alpha, beta, gamma.
     """
 
+    algorithm = "denim"
+    measure: measures.NestedConcave
+
     def __init__(
         self,
-        measure,
+        measure: str | measures.Measure,
         prior: float,
         *,
         reward: str = "sigmoid",
@@ -59,15 +70,16 @@ class DENIM(Driver):
         cap: float | None = None,
         evaluate: str = "old",
         eps: float = 0.0,
-    ):
-        check_driver_options(prior, reward, evaluate, eps)
-        self.measure = served_measure(measure, "denim", counts, eps)
-        self.prior, self.reward, self.eps = float(prior), reward, float(eps)
+    ) -> None:
+        super().__init__(
+            measure, prior, reward=reward, counts=counts, forgetting=forgetting, evaluate=evaluate, eps=eps
+        )
         self.cap = None if cap is None else positive_number("cap", cap)
-        self.evaluate = evaluate
-        self.rates = RunningRates("count" if counts else "sigmoid", forgetting)
-        self.q, self.seen = (0.0, 0.0), 0.0
-        self.alpha = self.beta = self.gamma = (0.0, 0.0)
+        self.q: Pair = (0.0, 0.0)
+        self.seen = 0.0
+        self.alpha: Pair = (0.0, 0.0)
+        self.beta: Pair = (0.0, 0.0)
+        self.gamma: Pair = (0.0, 0.0)
 
     def weights(self) -> RewardWeights:
         (a1, a2), (b1, b2), (g1, g2) = self.alpha, self.beta, self.gamma
@@ -91,7 +103,8 @@ class DENIM(Driver):
             for value, slope in zip(zeta, (self.alpha, self.beta))
         ]
         self.seen = self.rates.forgetting * self.seen + 1.0
-        self.q = tuple(old + (new - old) / self.seen for old, new in zip(self.q, lin))
+        q1, q2 = (old + (new - old) / self.seen for old, new in zip(self.q, lin))
+        self.q = q1, q2
         self.rates.add(sums)  # line 9
         self._take_duals()  # lines 10 to 12
 

@@ -1,61 +1,70 @@
-"""DUPLE: dual updates for concave measures (spec 3.3; paper, Algorithm 1)."""
+"""DUPLE: dual updates for concave measures (docs/algorithms.md 3.3; the paper, Algorithm 1)."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number, require
-from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options, served_measure
-from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
+from aesara_nondecomp._numeric import log_odds, sigmoid
+from aesara_nondecomp.drivers.base import AdaptiveDriver, RewardWeights, capped
+from aesara_nondecomp.metrics.class_rates import ClassSums
 
 
-class DUPLE(Driver):
+class DUPLE(AdaptiveDriver):
     """Ascend alpha P + beta N, where (alpha, beta) is a supergradient of the measure at the running rates.
 
     On a linear network with ``evaluate="old"`` this is SPADE.
 
     Parameters
     ----------
-    measure : measures.Concave, or the name of one
-    prior : float in (0, 1). Share of positives in the training labels.
-    reward : {"sigmoid", "logistic"}. Reward that the gradient goes through.
-    counts : bool
-        DUPLE-NS: the running rates count right answers instead of averaging the sigmoid reward.
-    forgetting : float in (0, 1]. Factor on the running class sums; 1 is the listing's cumulative average.
-    dual : {"exact", "step"}
+    measure : str or measures.Concave
+        What to train for.
+    prior : float
+        Fraction of positives in the training set, in (0, 1).
+    reward : {"sigmoid", "logistic"}, default "sigmoid"
+        Reward that the gradient goes through.
+    counts : bool, default False
+        DUPLE-NS: the running rates count right predictions instead of averaging the sigmoid reward.
+    forgetting : float, default 0.9
+        Forgetting factor on the running class sums, in (0, 1]; 1 is the listing's cumulative average.
+    dual : {"exact", "step"}, default "exact"
         The exact supergradient, or a stochastic step towards it: the share `dual_rate` of the way for a smooth
         measure; for min, whose exact supergradient jumps between two corners, a step of size `dual_rate` times
         N - P on the log-odds of alpha.
-    dual_rate : float > 0, at most 1 for a smooth measure; only with ``dual="step"``. Default: 0.05.
-    cap : float > 0 or None. Bound on abs(alpha) + abs(beta); larger duals are scaled down.
-    evaluate : {"old", "new"}. See `Driver`.
-    eps : float >= 0. Smoothing of KLD-like measures, 1 / (2 n_train); on counts they need it.
+    dual_rate : float, optional
+        Above 0, and at most 1 for a smooth measure; only with ``dual="step"``. Default: 0.05.
+    cap : float, optional
+        Bound above 0 on abs(alpha) + abs(beta); larger duals are scaled down. Default: no bound.
+    evaluate : {"old", "new"}, default "old"
+        See `Driver`.
+    eps : float, default 0.0
+        Smoothing of KLD-like measures, at least 0: 1 / (2 n_train). On counts they need it.
 
     Raises
     ------
     ValueError
-        If the measure is not concave (the message names the drivers that serve it), its name is
-        unknown, or an option is out of range.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If the measure is unknown or not concave (the message names the drivers that serve it), or an option is out of
+        range.
 
     Notes
     -----
-    Departures from the listing (line numbers of the paper's Algorithm 1; corrections of spec 8):
+    Departures from the listing (line numbers of the paper's Algorithm 1; slips of docs/algorithms.md 8):
 
     - line 2: the sums start from rewards at w^0 instead of zeros, whose first step moves nothing (slip 9);
-    - lines 5 to 7: the gradient is taken at the old weights, sums are class sums over class counts (10, 11);
-    - line 10: the argmin is the closed-form safe supergradient (spec 3.1); `forgetting` < 1, ``dual="step"``,
-      `cap` and ``evaluate="old"`` are options that the listing does not have.
+    - lines 5 to 7: the gradient is taken at the old weights, sums are class sums over class counts (slips 10, 11);
+    - line 10: the argmin is the closed-form safe supergradient (docs/algorithms.md 3.1); `forgetting` < 1,
+      ``dual="step"``, `cap` and ``evaluate="old"`` are options that the listing does not have.
 
     State: the class sums A+, A- and counts C+, C- (`rates`), and the duals alpha, beta.
     """
 
+    algorithm = "duple"
+    measure: measures.Concave
+
     def __init__(
         self,
-        measure,
+        measure: str | measures.Measure,
         prior: float,
         *,
         reward: str = "sigmoid",
@@ -66,18 +75,16 @@ class DUPLE(Driver):
         cap: float | None = None,
         evaluate: str = "old",
         eps: float = 0.0,
-    ):
-        check_driver_options(prior, reward, evaluate, eps)
-        self.measure = served_measure(measure, "duple", counts, eps)
+    ) -> None:
+        super().__init__(
+            measure, prior, reward=reward, counts=counts, forgetting=forgetting, evaluate=evaluate, eps=eps
+        )
         require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
-        self.prior, self.reward, self.eps = float(prior), reward, float(eps)
         require(dual == "step" or dual_rate is None, "dual_rate needs dual='step'", dual_rate)
         self.dual, self.dual_rate = dual, positive_number("dual_rate", 0.05 if dual_rate is None else dual_rate)
         moves_a_share = dual == "step" and not self._on_log_odds
         require(not moves_a_share or self.dual_rate <= 1, "dual_rate must be at most 1", dual_rate)
         self.cap = None if cap is None else positive_number("cap", cap)
-        self.evaluate = evaluate
-        self.rates = RunningRates("count" if counts else "sigmoid", forgetting)
         self.alpha = self.beta = 0.5
         self.started = False
 
@@ -99,7 +106,7 @@ class DUPLE(Driver):
 
     @property
     def _on_log_odds(self) -> bool:
-        return self.dual == "step" and isinstance(self.measure, measures.Min)
+        return self.dual == "step" and self.measure.min_of_rates
 
     def _supergradient(self) -> tuple[float, float]:
         return self.measure.supergradient(*self.rates.rates(), self.prior, self.eps)
@@ -107,7 +114,7 @@ class DUPLE(Driver):
     def _dual_step(self) -> tuple[float, float]:
         if self._on_log_odds:
             P, N = self.rates.rates()
-            alpha = logistic(log_odds(self.alpha) + self.dual_rate * (N - P))
+            alpha = sigmoid(log_odds(self.alpha) + self.dual_rate * (N - P))
             return alpha, 1.0 - alpha
         alpha, beta = self._supergradient()
         return self.alpha + self.dual_rate * (alpha - self.alpha), self.beta + self.dual_rate * (beta - self.beta)
@@ -121,20 +128,3 @@ class DUPLE(Driver):
     def restore(self, state: dict[str, Any]) -> None:
         self.rates.restore(state["rates"])
         self.alpha, self.beta, self.started = state["alpha"], state["beta"], state["started"]
-
-
-def capped(pos: float, neg: float, cap: float | None) -> tuple[float, float]:
-    """The pair, scaled down so that abs(pos) + abs(neg) <= cap."""
-    size = abs(pos) + abs(neg)
-    return (pos, neg) if cap is None or size <= cap else (pos * cap / size, neg * cap / size)
-
-
-def logistic(x: float) -> float:
-    """1 / (1 + exp(-x)), without overflow."""
-    return 1.0 / (1.0 + math.exp(-x)) if x > 0 else math.exp(x) / (1.0 + math.exp(x))
-
-
-def log_odds(share: float) -> float:
-    """ln(share / (1 - share)), kept within +-36, where a double can still tell the share from 0 and 1."""
-    inside = min(max(share, 2.0**-52), 1.0 - 2.0**-52)
-    return math.log(inside / (1.0 - inside))

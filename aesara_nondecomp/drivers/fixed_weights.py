@@ -1,4 +1,4 @@
-"""Drivers whose four numbers never move: cross-entropy, class-weighted cross-entropy."""
+"""Drivers with constant reward weights: cross-entropy, class-weighted cross-entropy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ class FixedWeights(Driver):
     Parameters
     ----------
     weights : RewardWeights
+        Or four numbers in its order.
     """
 
-    def __init__(self, weights: RewardWeights):
+    def __init__(self, weights: RewardWeights) -> None:
         self._weights = RewardWeights(*weights)
 
     def weights(self) -> RewardWeights:
@@ -22,33 +23,40 @@ class FixedWeights(Driver):
 
 
 class CrossEntropy(FixedWeights):
-    """Cross-entropy (ANN 0-1, spec 3.7): logistic reward, each class weighted by its share.
+    """Cross-entropy (ANN 0-1): logistic reward, each class weighted by its prior.
 
     p P_logistic + (1 - p) N_logistic is 1 minus the mean cross-entropy.
 
     Parameters
     ----------
-    prior : float in (0, 1). Share of positives in the training labels.
+    prior : float
+        Fraction of positives in the training set, in (0, 1).
 
     Raises
     ------
     ValueError
         If `prior` is out of range.
+
+    Notes
+    -----
+    Source: docs/algorithms.md 3.7.
     """
 
-    def __init__(self, prior: float):
+    def __init__(self, prior: float) -> None:
         check_driver_options(prior, "logistic", "old")
         super().__init__(RewardWeights.on("logistic", float(prior), 1 - float(prior)))
 
 
 class ClassWeighted(FixedWeights):
-    """Class-weighted cross-entropy (ANN-p): logistic reward, the two class means weighted `positive` and the rest.
+    """Class-weighted cross-entropy (ANN-p): logistic reward, class means weighted `positive` and 1 - `positive`.
 
     Parameters
     ----------
-    prior : float in (0, 1)
-        Taken so that all drivers are built alike; the class means already hold it.
-    positive : float in (0, 1). Weight of the positives' mean; 1/2 is the balanced form.
+    prior : float
+        Fraction of positives in the training set, in (0, 1). Only checked, as the class means already hold it; every
+        driver takes it.
+    positive : float, default 0.5
+        Weight of the positives' mean, in (0, 1); 1/2 is the balanced form.
 
     Raises
     ------
@@ -56,7 +64,7 @@ class ClassWeighted(FixedWeights):
         If `prior` or `positive` is out of range.
     """
 
-    def __init__(self, prior: float, positive: float = 0.5):
+    def __init__(self, prior: float, positive: float = 0.5) -> None:
         check_driver_options(prior, "logistic", "old")
         require(0 < positive < 1, "positive must lie strictly between 0 and 1", positive)
         super().__init__(RewardWeights.on("logistic", float(positive), 1 - float(positive)))

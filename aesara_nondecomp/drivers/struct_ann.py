@@ -1,53 +1,63 @@
-"""STRUCT-ANN and direct loss minimisation: baselines that ask an oracle for the worst labelling of each batch.
+"""STRUCT-ANN and direct loss minimisation: baselines on the loss-augmented oracle.
 
-Unlike the other drivers these do not weight class means but single rows: `RowDriver`.
+Unlike the other drivers these weight single rows instead of class means: `RowDriver`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.oracle import Oracle
 
+Array = NDArray[Any]
+
 
 class RowDriver(Driver):
     """A driver that gives each row of a batch a coefficient: the step ascends sum_i c_i f(x_i).
 
-    `training.train` scores the batch, asks for `coefficients` and makes the step; batches without both classes are
-    passed over, since they leave the loss undefined (spec 1.4).  In `Mix` and `WarmStart` it has no place; for a
-    warm start give the recipe a phase of cross-entropy first.
+    `training.train` scores the batch, asks for `coefficients` and makes the step; it skips batches without both
+    classes, since they leave the loss undefined (docs/algorithms.md 1.4). `Mix` and `WarmStart` cannot hold such a
+    driver; for a warm start give the recipe a phase of cross-entropy first.
 
     Parameters
     ----------
     measure : str or measures.Measure
-        Any of the catalogue, or your own; its loss is taken on the batch's own counts, so batches should hold the
-        classes in their natural shares (sampler "natural" or "stratified").
-    score_scale : float > 0
-        Factor on the scores beside the loss. At 1 (the listing) the oracle adds up the scores of a whole batch, and
-        the margins grow to about 1 / b; at the batch size's inverse the scores' mean stands beside the loss.
+        Any of the catalogue, or your own. Its loss is computed from the batch's own counts, so batches should hold the
+        classes in their natural proportions (sampler "natural" or "stratified").
+    score_scale : float, default 1.0
+        Factor above 0 on the scores beside the loss. At 1 (the listing) the oracle adds up the scores of a whole batch,
+        and the margins grow to about 1 / b; at 1 / b the mean score stands beside the loss.
 
     Raises
     ------
     ValueError
-        If the measure's name is unknown, or `score_scale` is not positive.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measure` is neither a name in the catalogue nor a measure, or `score_scale` is not positive.
     """
 
-    def __init__(self, measure: str | measures.Measure, score_scale: float = 1.0):
+    def __init__(self, measure: str | measures.Measure, score_scale: float = 1.0) -> None:
         self.measure, self.oracle = measures.get(measure), Oracle(measure)
         self.score_scale = positive_number("score_scale", score_scale)
 
-    def coefficients(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The coefficient of each row, shape (b,); 0 for padding.
+    def coefficients(self, scores: Array, y: Array) -> Array:
+        """The coefficient of each row.
 
         Parameters
         ----------
-        scores : float array, shape (b,). At the present weights.
-        y : array, shape (b,). Labels in {-1, +1}; 0 marks padding.
+        scores : array, shape (b,)
+            Scores at the current weights.
+        y : array, shape (b,)
+            Labels in {-1, +1}; 0 marks padding.
+
+        Returns
+        -------
+        array of float64, shape (b,)
+            0 for padding.
 
         Raises
         ------
@@ -65,8 +75,8 @@ class RowDriver(Driver):
         coefficients[rows] = self._of_rows(self.score_scale * scores[rows], positive)
         return coefficients
 
-    def _of_rows(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Coefficients of scaled scores, padding aside."""
+    def _of_rows(self, scores: Array, positive: Array) -> Array:
+        """Coefficients from scaled scores, without padding."""
         raise NotImplementedError
 
     def weights(self) -> RewardWeights:
@@ -77,68 +87,77 @@ class RowDriver(Driver):
 
 
 class StructANN(RowDriver):
-    """Joachims' structural loss of a network (STRUCT-ANN; spec 3.6; paper, appendix).
+    """Joachims' structural loss of a network: STRUCT-ANN (the paper's appendix).
 
-    Descends  C max over labelings t of [loss(t, y) + score_scale sum_i (t_i - y_i) f(x_i)],  labels in {0, 1}: an
-    upper bound of C times the loss of the batch's predictions.  The penalty (lambda / 2) norm(w)^2 is `fit`'s `l2`.
+    Descends C max over assignments t of [loss(t, y) + score_scale sum_i (t_i - y_i) f(x_i)], labels in {0, 1}: an upper
+    bound of C times the loss of the batch's predictions. The penalty (lambda / 2) norm(w)^2 is `fit`'s `l2`.
 
     Parameters
     ----------
-    measure, score_scale : see `RowDriver`.
-    C : float > 0. Factor on the structural loss beside the penalty; without one, a factor on the learning rate.
+    measure : str or measures.Measure
+        As in `RowDriver`.
+    C : float, default 1.0
+        Factor above 0 on the structural loss beside the penalty; without a penalty, a factor on the learning rate.
+    score_scale : float, default 1.0
+        As in `RowDriver`.
 
     Raises
     ------
     ValueError
-        If the measure's name is unknown, or a number is not positive.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measure` is neither a name in the catalogue nor a measure, or a number is not positive.
 
     Notes
     -----
     This is margin rescaling (Joachims 2005), not the direct loss minimisation of Song et al., which is `DirectLoss`.
-    For a network it is neither convex nor concave in the weights (slip 38).
+    For a network it is neither convex nor concave in the weights (docs/algorithms.md, slip 38).
 
-    `duals` tells the last batch's structural loss, over C.
+    `duals` holds the structural loss of the last batch, divided by C.
+
+    Source: docs/algorithms.md 3.6.
     """
 
-    def __init__(self, measure: str | measures.Measure, *, C: float = 1.0, score_scale: float = 1.0):
+    def __init__(self, measure: str | measures.Measure, *, C: float = 1.0, score_scale: float = 1.0) -> None:
         super().__init__(measure, score_scale)
         self.C = positive_number("C", C)
         self.structural_loss = float("nan")
 
-    def _of_rows(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    def _of_rows(self, scores: Array, positive: Array) -> Array:
         worst = self.oracle(scores, positive)
         self.structural_loss = worst.value - float(scores[positive].sum())
-        return self.C * self.score_scale * (positive.astype(float) - worst.positive)
+        return np.asarray(self.C * self.score_scale * (positive.astype(float) - worst.positive))
 
     def duals(self) -> dict[str, float]:
         return {"structural_loss": self.structural_loss}
 
 
 class DirectLoss(RowDriver):
-    """Direct loss minimisation by the loss-augmented oracle (Song, Schwing, Zemel and Urtasun 2016; spec 3.6).
+    """Direct loss minimisation by the loss-augmented oracle (Song, Schwing, Zemel and Urtasun 2016).
 
-    With t_w the labelling of the scores' signs and t the maximiser of  sum_i t_i f(x_i) + (or -) epsilon loss(t, y),
-    descends  (1 / epsilon) sum_i (t_i - t_w,i) f(x_i),  or its negative for the minus: a finite difference whose
-    limit, epsilon to 0, is the gradient of the expected loss.
+    With t_w the assignment by the signs of the scores and t the maximiser of
+    sum_i t_i f(x_i) + (or -) epsilon loss(t, y), descends (1 / epsilon) sum_i (t_i - t_w,i) f(x_i), or its negative for
+    the minus: a finite difference whose limit, epsilon to 0, is the gradient of the expected loss.
 
     Parameters
     ----------
-    measure, score_scale : see `RowDriver`.
-    epsilon : float > 0
-        Weight of the loss in the oracle. Too small, and t is t_w for every batch: no gradient.
-    direction : {"away", "towards"}
-        "away" (plus) moves away from a labelling that is worse than the scores' own, "towards" (minus) to a better one.
-        Where the scores' own labelling already has the largest loss, as all negatives have by F1, nothing is worse
-        and "away" has no gradient: start from trained weights.
+    measure : str or measures.Measure
+        As in `RowDriver`.
+    epsilon : float, default 1.0
+        Weight of the loss in the oracle, above 0. If it is too small, t is t_w for every batch: no gradient.
+    direction : {"away", "towards"}, default "away"
+        "away" (plus) moves away from an assignment that is worse than the scores' own, "towards" (minus) to a better
+        one. Where the scores' own assignment already has the largest loss, as all negatives have by F1, nothing is
+        worse and "away" has no gradient: start from trained weights.
+    score_scale : float, default 1.0
+        As in `RowDriver`.
 
     Raises
     ------
     ValueError
-        If the measure's name is unknown, or an option is out of range.
-    TypeError
-        If `measure` is neither a name nor a measure.
+        If `measure` is neither a name in the catalogue nor a measure, or an option is out of range.
+
+    Notes
+    -----
+    Source: docs/algorithms.md 3.6.
     """
 
     def __init__(
@@ -148,13 +167,13 @@ class DirectLoss(RowDriver):
         epsilon: float = 1.0,
         direction: str = "away",
         score_scale: float = 1.0,
-    ):
+    ) -> None:
         super().__init__(measure, score_scale)
         require(direction in ("away", "towards"), "direction must be 'away' or 'towards'", direction)
         self.epsilon, self.direction = positive_number("epsilon", epsilon), direction
 
-    def _of_rows(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    def _of_rows(self, scores: Array, positive: Array) -> Array:
         sign = 1.0 if self.direction == "away" else -1.0
         perturbed = self.oracle(scores, positive, sign * self.epsilon).positive
         difference = (scores > 0).astype(float) - perturbed
-        return sign * self.score_scale / self.epsilon * difference
+        return np.asarray(sign * self.score_scale / self.epsilon * difference)

@@ -13,6 +13,7 @@ from aesara_nondecomp.drivers import (
     DAME,
     DENIM,
     DUPLE,
+    AdaptiveDriver,
     ClassWeighted,
     CrossEntropy,
     FixedWeights,
@@ -229,6 +230,51 @@ def test_a_warm_start_lets_dame_begin_its_later_rounds():
     assert not driver.needs_refresh()
     driver.observe(both(0.5, 0.6))
     assert driver.needs_refresh()
+
+
+# -- The names of 0.1 ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrap", [lambda driver: driver, lambda driver: Mix(driver, CrossEntropy(P))])
+def test_a_loop_with_the_method_names_of_0_1_goes_on_working_with_a_warning(wrap):
+    driver, twin = (wrap(DUPLE("qmean", P)) for _ in range(2))
+    with pytest.warns(DeprecationWarning, match="wants_round is now spelled needs_refresh") as caught:
+        assert driver.wants_round()
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="begin_round is now spelled refresh"):
+        driver.begin_round(both(0.3, 0.8))
+    twin.refresh(both(0.3, 0.8))
+    assert driver.state() == twin.state() and not driver.needs_refresh()
+
+
+# -- A driver of one's own -------------------------------------------------------------------------------------------
+
+
+class OneMinusRates(AdaptiveDriver):
+    """Weights each class by its error rate, for the measures that DUPLE serves."""
+
+    algorithm = "duple"
+
+    def __init__(self, measure, prior):
+        options = {"reward": "sigmoid", "counts": False, "forgetting": 1.0, "evaluate": "old", "eps": 0.0}
+        super().__init__(measure, prior, **options)
+
+    def weights(self):
+        P_hat, N_hat = self.rates.rates()
+        return RewardWeights.on(self.reward, 1 - P_hat, 1 - N_hat)
+
+    def observe(self, sums):
+        self.rates.add(sums)
+
+
+def test_an_adaptive_driver_of_ones_own_gets_checks_and_running_rates_from_its_base():
+    driver = OneMinusRates("qmean", P)
+    driver.observe(both(0.25, 0.5))
+    assert driver.weights() == RewardWeights(0.75, 0.5) and driver.measure == measures.get("qmean")
+    with pytest.raises(ValueError, match="'duple' cannot train for f1"):
+        OneMinusRates("f1", P)
+    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1"):
+        OneMinusRates("qmean", 1.0)
 
 
 # -- State -----------------------------------------------------------------------------------------------------------

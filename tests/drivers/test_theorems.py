@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 (spec 4): their inequalities hold at every step of the drivers, run in a plain NumPy loop."""
+"""Theorems 1 and 2 (docs/algorithms.md 4): their inequalities hold at every step of the drivers, in a NumPy loop."""
 
 import math
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from aesara_nondecomp.drivers import DAME, DUPLE
 from aesara_nondecomp.metrics.class_rates import class_sums
 
 SLACK = 1e-10
-# In batch mode the concave valuation of a pseudo-concave measure is linearised at the current rates (spec 3.5);
-# running rates that forget all but 1e-12 of the past are the current ones.
+# In batch mode the concave valuation of a pseudo-concave measure is linearised at the current rates
+# (docs/algorithms.md 3.5); running rates that forget all but 1e-12 of the past are the current ones.
 CURRENT = 1e-12
 
 
@@ -106,7 +106,7 @@ def theorem_1(request):
     return duple_run(measure, psi_smoothness, rate, 3000), gain, psi_smoothness, minima
 
 
-def test_the_smoothness_constants_are_those_of_the_specification():
+def test_the_smoothness_constants_are_those_of_the_reference():
     assert (L_P, L_N) == pytest.approx((0.4127757686, 0.2657291172), abs=1e-9)
 
 
@@ -135,7 +135,7 @@ def test_theorem_1_iv_the_smallest_gradient_falls_as_log_T_over_T(theorem_1):
     assert np.all(np.minimum.accumulate(run.gradients) <= bound + SLACK)
 
 
-def test_theorem_1_gradients_are_as_small_as_the_specification_found(theorem_1):
+def test_theorem_1_gradients_are_as_small_as_the_reference_found(theorem_1):
     run, *_, minima = theorem_1
     found = np.minimum.accumulate(run.gradients)[[9, 99, 999, 2999]]
     assert found == pytest.approx(minima, rel=0.05, abs=1e-14)
@@ -194,7 +194,7 @@ def gradient_by_differences(measure, problem: LinearProblem, w: np.ndarray, h: f
 
 
 def constants(measure, problem: LinearProblem) -> tuple[float, float]:
-    """(L_V, Dmax): smoothness of the valuation, largest denominator (spec 4.2)."""
+    """(L_V, Dmax): smoothness of the valuation, largest denominator (docs/algorithms.md 4.2)."""
     p, smooth_P, smooth_N = problem.prior, *problem.smoothness()
     theta = (1 - p) / p
     if measure.name == "f1":
@@ -239,7 +239,7 @@ def test_theorem_2_c_all_squared_gradients_add_up_to_at_most_the_rise(theorem_2)
     assert run.gradients.sum() <= largest * (run.levels[-1] - run.levels[0]) / gain + SLACK
 
 
-def test_theorem_2_reaches_the_levels_that_the_specification_found(theorem_2):
+def test_theorem_2_reaches_the_levels_that_the_reference_found(theorem_2):
     run, *_, ends = theorem_2
     assert (run.levels[0], run.levels[-1]) == pytest.approx(ends, abs=1e-4)
 
