@@ -45,7 +45,7 @@ RECIPES = {
         lambda p: Recipe((Phase(Mix(_smooth_min(p, 0.2), ClassWeighted(p.prior))),)), 0.2
     ),
     "smooth min 0.1, sigmoid": RecipeSpec(lambda p: Recipe((Phase(_smooth_min(p, 0.1)),))),
-    "paper, min": RecipeSpec(lambda p: recipe_for("min", p, preset="paper")),
+    "paper, min": RecipeSpec(lambda p: recipe_for("min", p, "paper")),
 }
 
 

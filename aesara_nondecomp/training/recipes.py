@@ -1,40 +1,51 @@
-"""Which driver, with which options, trains a measure well: the defaults, and the paper's listing.
+"""Recipes: which driver, with which options, trains a measure well.
 
-The default recipes come from a comparison of about 125 configurations on six data sets:
+`recipe_for` makes them by the name of an algorithm:
 
-- the sigmoid reward alone learns slowly from badly wrong rows, so min, Q-mean and their like take half of their
-  weights from class-weighted cross-entropy (`Mix`);
-- F1 and its like train best on the logistic reward with a level v from counts;
-- a quantification measure alone is satisfied by a useless classifier, so KLD and its like train BAKLD, which adds
-  balanced accuracy, half mixed with cross-entropy, after 50 steps of cross-entropy;
-- on text the class-weighted form takes the place of that cross-entropy: a text network fits its training rows almost
-  perfectly, so DENIM finds nothing to correct, and other rows show the lean of its anchor. On held-out rows of
-  four skewed sets of texts, with attention and LSTM, KLD under drift fell in 7 of 8 cells (mean .106 against .126), and
-  at the own share from .0056 to .0037. On three tables it rose 7 to 13 times at the own share, so they keep
-  cross-entropy (`benchmarks/report/text.md`);
-- class sums are forgotten (factor 0.9 or 0.98) and the weights averaged (decay 0.99).
+- "auto" is the recommended recipe of the measure's first driver; "duple", "denim" and "dame" choose the driver. The
+  variants "_ns" take the duals from counts instead of soft rewards.
+- "paper" is the corrected listing of the measure's first driver and nothing else; "paper_duple" and so on choose the
+  driver.
+- The other names are baselines, so that a comparison differs in nothing else.
 
-The baselines are recipes as well, so that a comparison differs in nothing else:
+The recommended recipes come from a comparison of about 125 configurations on six data sets:
 
-- "cross_entropy" (ANN 0-1) and "class_weighted" (ANN-p), cut at 0;
-- "plug_in" (ANN-PG): cross-entropy, cut at the best threshold on held-out rows (spec 3.8);
-- "logit_adjusted" (Menon et al. 2021): cross-entropy, cut at the log-odds of the prior.  Adding them to the scores in
-  the training loss and cutting at 0 is the same but for the bias that training starts from: the output bias takes up
-  the difference;
-- "struct_ann" and "direct_loss": row drivers on the loss-augmented oracle (spec 3.6), the scores divided by the usual
-  batch size; direct loss after a quarter of cross-entropy, as it finds nothing worse than a trivial labelling;
-- "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, when the network is linear
-  (``hidden=()``): cumulative class sums at the old weights, last weights.
+- The sigmoid reward alone learns slowly from badly misclassified rows, so min, Q-mean and the like take half of their
+  weights from class-weighted cross-entropy (`Mix`).
+- F1 and the like train best on the logistic reward with a level v from counts.
+- A quantification measure alone is satisfied by a useless classifier, so KLD and the like train BAKLD, which adds
+  balanced accuracy, half mixed with cross-entropy, after 50 steps of cross-entropy.
+- On text the class-weighted form replaces that cross-entropy: a text network fits its training rows almost perfectly,
+  so DENIM finds nothing to correct, and the bias of its anchor shows on other rows. On held-out rows of four skewed
+  text sets, with attention and LSTM, KLD under drift fell in 7 of 8 cells (mean .106 against .126), and at the original
+  prevalence from .0056 to .0037. On three tables it rose 7 to 13 times at the original prevalence, so tables keep
+  cross-entropy (`benchmarks/report/text.md`).
+- Class sums are forgotten (factor 0.9 or 0.98) and the weights averaged (decay 0.99).
+
+The baselines:
+
+- "cross_entropy" (ANN 0-1) and "class_weighted" (ANN-p), thresholded at 0.
+- "plug_in" (ANN-PG): cross-entropy, with the best threshold on held-out rows (docs/algorithms.md 3.8).
+- "logit_adjusted" (Menon et al. 2021): cross-entropy, thresholded at the log-odds of the prior. Adding them to the
+  scores in the training loss and thresholding at 0 is the same up to the initial bias: the output bias absorbs the
+  difference.
+- "struct_ann" and "direct_loss": row drivers on the loss-augmented oracle (docs/algorithms.md 3.6), the scores divided
+  by the default batch size. Direct loss starts after a quarter of cross-entropy, as it finds nothing worse than a
+  trivial assignment.
+- "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, for a linear network (``hidden=()``):
+  cumulative class sums at the old weights, last weights.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import choose
+from aesara_nondecomp._names import warn_renamed
+from aesara_nondecomp._numeric import log_odds
 from aesara_nondecomp.drivers import (
     DAME,
     DENIM,
@@ -48,146 +59,199 @@ from aesara_nondecomp.drivers import (
     StructANN,
     WarmStart,
 )
+from aesara_nondecomp.measures import Measure
 
-ALGORITHMS = (
-    "auto", "duple", "duple_ns", "denim", "denim_ns", "dame", "dame_ns",
-    "cross_entropy", "class_weighted", "plug_in", "logit_adjusted", "struct_ann", "direct_loss",
-    "spade", "nemsis", "amp",
-)  # fmt: skip
 PRESETS = ("default", "paper")
-PAPER = ("paper", "paper_duple", "paper_duple_ns", "paper_denim", "paper_denim_ns", "paper_dame", "paper_dame_ns")
-ALGORITHMS = (*ALGORITHMS, *PAPER)
-
-
-def with_preset(algorithm: str, preset: str) -> str:
-    """The name of an algorithm that 0.1 spelled as an algorithm and a preset."""
-    if preset == "default" or algorithm in _BASELINES:
-        return algorithm
-    return "paper" if algorithm == "auto" else f"paper_{algorithm}"
+_SCORE_SCALE = 1 / 512  # of the default batch size: beside the loss stands the mean score
 
 
 class Phase(NamedTuple):
-    """One stretch of training with one driver."""
+    """A part of a training run, with one driver.
+
+    Attributes
+    ----------
+    driver : Driver
+        Rule that sets the objective of every step.
+    share : float
+        Share of the run's steps, in (0, 1]. The shares of a recipe sum to 1.
+    head_only : bool
+        Train only the head, on frozen features and without dropout; see `Network.head_network`.
+    """
 
     driver: Driver
     share: float = 1.0
-    """Share of the run's steps."""
     head_only: bool = False
-    """Train the head alone, on frozen features and without dropout; see `Network.head_network`."""
 
 
 class Recipe(NamedTuple):
-    """How to train one measure: `fit` takes one, `recipe_for` makes the usual ones."""
+    """How to train one measure. `fit` takes one, `recipe_for` makes them.
+
+    Attributes
+    ----------
+    phases : tuple of Phase
+        In the order of training.
+    learning_rate : float
+        Of the optimiser, above 0.
+    averaging : float
+        Decay of the running average of the weights, in [0, 1); 0 keeps the last weights.
+    threshold : float or None
+        Scores above it are positive; None for the best threshold on held-out rows.
+    temperature : float
+        Of the sigmoid reward, above 0.
+    normalize : {"prior", "batch"}
+        Whether class sums are divided by the expected number of a class's rows, which is unbiased, or by its number in
+        the batch (docs/algorithms.md 1.3).
+    """
 
     phases: tuple[Phase, ...]
     learning_rate: float = 0.01
     averaging: float = 0.99
-    """Decay of the running average of the weights; 0 keeps the last weights."""
     threshold: float | None = 0.0
-    """Scores above it are positive; None for the best one on held-out rows."""
     temperature: float = 1.0
-    """Of the sigmoid reward."""
     normalize: str = "prior"
-    """How class sums are normalised: "prior" or "batch"."""
 
 
 class Problem(NamedTuple):
-    """What a recipe must know of the training data."""
+    """What a recipe must know of the training data.
+
+    Attributes
+    ----------
+    prior : float
+        Fraction of positives in the training set, in (0, 1).
+    eps : float
+        Smoothing of KLD-like measures, 1 / (2 n).
+    text : bool
+        Whether the rows are token ids, for which DENIM gets another anchor.
+    """
 
     prior: float
-    """Share of positives p in (0, 1)."""
     eps: float
-    """Smoothing of KLD-like measures, 1 / (2 n)."""
     text: bool = False
-    """Whether the rows are token ids, where DENIM gets another anchor."""
 
 
-def recipe_for(measure, problem: Problem, algorithm: str = "auto", preset: str = "default") -> Recipe:
-    """The recipe that trains `measure` on a problem.
+def recipe_for(measure: str | Measure, problem: Problem, algorithm: str = "auto", preset: str | None = None) -> Recipe:
+    """The recipe that trains a measure on a problem.
 
     Parameters
     ----------
-    measure : measures.Measure or str
+    measure : str or measures.Measure
+        What to train for.
     problem : Problem
-    algorithm : str
-        One of `ALGORITHMS`. "auto" is the first driver that serves the measure (spec 2.7), in the variant that trains
-        it best; "_ns" variants set_objective the duals by counts. For the baselines see the top of this module.
-    preset : {"default", "paper"}
-        "paper" is the corrected listing and nothing else: sigmoid reward, cumulative class sums, exact duals at the
-        new weights, last weights; DAME on the head of a network pre-trained on cross-entropy. Baselines have one form.
+        Prior, smoothing and kind of the training data.
+    algorithm : str, default "auto"
+        One of `ALGORITHMS`; see the top of this module.
+    preset : {"default", "paper"}, optional
+        Former way to choose the paper's listing; give the algorithm that `with_preset` names instead.
 
     Returns
     -------
     Recipe
+        With new drivers.
 
     Raises
     ------
     ValueError
-        For an unknown algorithm or preset (the nearest is suggested), a measure that no driver serves, or a driver
-        that does not serve the measure (those that do are named).
+        For an unknown measure, algorithm or preset (the nearest is suggested), a measure that no driver serves, or a
+        driver that does not serve the measure (those that do are named).
     """
     measure = measures.get(measure)
-    choose("algorithm", algorithm, dict.fromkeys(ALGORITHMS))
+    choose("algorithm", algorithm, _BUILDERS)
+    if preset is not None:
+        algorithm = with_preset(algorithm, preset)
+        warn_renamed(f"preset={preset!r} of recipe_for", f"algorithm={algorithm!r}")
+    return _BUILDERS[algorithm](measure, problem)
+
+
+def with_preset(algorithm: str, preset: str) -> str:
+    """The algorithm that an algorithm and a preset of version 0.1 stand for.
+
+    Parameters
+    ----------
+    algorithm : str
+        One of `ALGORITHMS`.
+    preset : {"default", "paper"}
+        "paper" is the paper's listing; it has no effect on a baseline.
+
+    Returns
+    -------
+    str
+        Such as "paper_duple" for "duple" and "paper" for "auto"; `algorithm` itself for "default".
+
+    Raises
+    ------
+    ValueError
+        If the preset is unknown (the nearest is suggested).
+    """
     choose("preset", preset, dict.fromkeys(PRESETS))
-    if algorithm in _BASELINES:
-        return _BASELINES[algorithm](measure, problem)
-    if algorithm in PAPER:
-        return _paper(measure, problem, algorithm.removeprefix("paper").removeprefix("_") or "auto")
-    if preset == "paper":
-        return _paper(measure, problem, algorithm)
-    return _default(measure, problem, algorithm)
+    listing = "paper" if algorithm == "auto" else f"paper_{algorithm}"
+    return listing if preset == "paper" and listing in _BUILDERS else algorithm
 
 
-# -- the default recipes ---------------------------------------------------------------------------------------------
+# -- the recommended recipes -----------------------------------------------------------------------------------------
 
 
-def _default(measure, problem: Problem, algorithm: str) -> Recipe:
-    if algorithm == "auto":
-        measure = trained_measure(measure)
-    kind, counts = _kind_and_counts(measure, algorithm)
-    build = {"duple": _default_duple, "denim": _default_denim, "dame": _default_dame}[kind]
-    return Recipe((Phase(build(measure, problem, counts)),))
+def _auto(measure: Measure, problem: Problem) -> Recipe:
+    measure = trained_measure(measure)
+    kind = _first_driver(measure)
+    return _BUILDERS[_BEST_VARIANTS.get(kind, kind)](measure, problem)
 
 
-def trained_measure(measure):
-    """The measure that the default recipe trains for the sake of `measure`: itself, or BAKLD.
+def trained_measure(measure: Measure) -> Measure:
+    """The measure that the recommended recipe trains in place of another: itself, or BAKLD.
 
     KLD, AE, RAE, NAS and NSS are perfect as soon as FP = FN, however bad the classifier, and training on them alone
     ends with one class; BAKLD adds balanced accuracy.
+
+    Parameters
+    ----------
+    measure : measures.Measure
+        The measure asked for.
+
+    Returns
+    -------
+    measures.Measure
+        The measure named by its `trained_as`, or itself.
     """
-    of_prevalence_alone = (measures.KLD, measures.AE, measures.RAE, measures.NAS, measures.NSS)
-    return measures.BAKLD() if isinstance(measure, of_prevalence_alone) else measure
+    return measures.get(measure.trained_as) if measure.trained_as else measure
 
 
-def _default_duple(measure, problem: Problem, counts: bool | None) -> Driver:
-    ns, p, eps = bool(counts), problem.prior, problem.eps
-    if isinstance(measure, measures.Min):
-        inner = DUPLE(measure, p, counts=ns, dual="step", dual_rate=0.05, forgetting=0.5, eps=eps)
+def _first_driver(measure: Measure) -> str:
+    """Name of the driver that serves a measure best."""
+    kinds = measure.drivers()
+    if not kinds:
+        raise ValueError(
+            f"no driver trains {measure} directly. {measure.hint or 'Train another measure and report this one.'} "
+            f"Trainable: {', '.join(m.name for m in measures.defaults() if m.drivers())}."
+        )
+    return kinds[0]
+
+
+def _duple(measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
+    options: dict[str, Any] = {"counts": counts, "eps": problem.eps}
+    if measure.min_of_rates:
+        inner = DUPLE(measure, problem.prior, dual="step", dual_rate=0.05, forgetting=0.5, **options)
     else:
-        inner = DUPLE(measure, p, counts=ns, forgetting=0.9, eps=eps)
-    return Mix(inner, ClassWeighted(problem.prior, _share_of_positives(measure, problem)))
+        inner = DUPLE(measure, problem.prior, forgetting=0.9, **options)
+    return _single(Mix(inner, ClassWeighted(problem.prior, _positive_weight(measure, problem))))
 
 
-def _share_of_positives(measure, problem: Problem) -> float:
-    """The anchor's weight of the positives: the measure's own where it is linear, else one half."""
-    linear = isinstance(measure, (measures.Accuracy, measures.WeightedAccuracy))
-    share = measure.positive_weight(problem.prior) if linear else 0.5
-    return min(max(share, 1e-6), 1 - 1e-6)
+def _positive_weight(measure: Measure, problem: Problem) -> float:
+    """The anchor's weight of the positives: the measure's own if it is linear, else one half."""
+    weight = measure.positive_weight(problem.prior)
+    return min(max(0.5 if weight is None else weight, 1e-6), 1 - 1e-6)
 
 
-def _default_denim(measure, problem: Problem, counts: bool | None) -> Driver:
-    counts = counts is not False
+def _denim(measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
     inner = DENIM(measure, problem.prior, counts=counts, forgetting=0.98, cap=2.0, eps=problem.eps)
     anchor = ClassWeighted(problem.prior) if problem.text else CrossEntropy(problem.prior)
-    return _anchored(inner, anchor)
+    return _single(_anchored(inner, anchor))
 
 
-def _default_dame(measure, problem: Problem, counts: bool | None) -> Driver:
-    counts = counts is not False
+def _dame(measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
     if measure.family == "pseudo-concave":
         inner = DAME(measure, problem.prior, counts=counts, forgetting=0.98, eps=problem.eps)
-        return _anchored(inner, CrossEntropy(problem.prior))
-    return DAME(measure, problem.prior, reward="logistic", counts=counts, forgetting=0.9, eps=problem.eps)
+        return _single(_anchored(inner, CrossEntropy(problem.prior)))
+    return _single(DAME(measure, problem.prior, reward="logistic", counts=counts, forgetting=0.9, eps=problem.eps))
 
 
 def _anchored(inner: Driver, anchor: FixedWeights, steps: int = 50) -> Driver:
@@ -195,51 +259,85 @@ def _anchored(inner: Driver, anchor: FixedWeights, steps: int = 50) -> Driver:
     return WarmStart(anchor, steps, Mix(inner, anchor))
 
 
+def _single(driver: Driver) -> Recipe:
+    """One phase, with the recommended options."""
+    return Recipe((Phase(driver),))
+
+
+# -- the paper's listings --------------------------------------------------------------------------------------------
+
+
+def _paper(measure: Measure, problem: Problem) -> Recipe:
+    return _BUILDERS[f"paper_{_first_driver(measure)}"](measure, problem)
+
+
+def _literal(problem: Problem, counts: bool) -> dict[str, Any]:
+    """Options of the corrected listing: cumulative class sums at the new weights, exact duals."""
+    return {"counts": counts, "forgetting": 1.0, "evaluate": "new", "eps": problem.eps}
+
+
+def _paper_dual(driver: type[DUPLE | DENIM], measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
+    phase = Phase(driver(measure, problem.prior, **_literal(problem, counts)))
+    return Recipe((phase,), learning_rate=0.003, averaging=0.0)
+
+
+def _paper_dame(measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
+    """DAME on the head of a network trained on cross-entropy before."""
+    driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, **_literal(problem, counts))
+    phases = (Phase(CrossEntropy(problem.prior), 0.5), Phase(driver, 0.5, head_only=True))
+    return Recipe(phases, learning_rate=0.003, averaging=0.0)
+
+
 # -- baselines -------------------------------------------------------------------------------------------------------
 
-SCORE_SCALE = 1 / 512  # of the default batch size: beside the loss stands the mean score
+
+def _cross_entropy(measure: Measure, problem: Problem) -> Recipe:
+    return _single(CrossEntropy(problem.prior))
 
 
-def _cross_entropy(measure, problem: Problem) -> Recipe:
-    return Recipe((Phase(CrossEntropy(problem.prior)),))
+def _class_weighted(measure: Measure, problem: Problem) -> Recipe:
+    return _single(ClassWeighted(problem.prior))
 
 
-def _class_weighted(measure, problem: Problem) -> Recipe:
-    return Recipe((Phase(ClassWeighted(problem.prior)),))
-
-
-def _plug_in(measure, problem: Problem) -> Recipe:
+def _plug_in(measure: Measure, problem: Problem) -> Recipe:
     return _cross_entropy(measure, problem)._replace(threshold=None)
 
 
-def _logit_adjusted(measure, problem: Problem) -> Recipe:
-    log_odds = math.log(problem.prior / (1 - problem.prior))
-    return _cross_entropy(measure, problem)._replace(threshold=log_odds)
+def _logit_adjusted(measure: Measure, problem: Problem) -> Recipe:
+    return _cross_entropy(measure, problem)._replace(threshold=log_odds(problem.prior))
 
 
-def _struct_ann(measure, problem: Problem) -> Recipe:
-    return Recipe((Phase(StructANN(measure, score_scale=SCORE_SCALE)),))
+def _struct_ann(measure: Measure, problem: Problem) -> Recipe:
+    return _single(StructANN(measure, score_scale=_SCORE_SCALE))
 
 
-def _direct_loss(measure, problem: Problem) -> Recipe:
-    driver = DirectLoss(measure, epsilon=0.1, score_scale=SCORE_SCALE)
+def _direct_loss(measure: Measure, problem: Problem) -> Recipe:
+    driver = DirectLoss(measure, epsilon=0.1, score_scale=_SCORE_SCALE)
     return Recipe((Phase(CrossEntropy(problem.prior), 0.25), Phase(driver, 0.75)), learning_rate=0.003)
 
 
-def _spade(measure, problem: Problem) -> Recipe:
-    return Recipe((Phase(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps)),), averaging=0.0)
+def _spade(measure: Measure, problem: Problem) -> Recipe:
+    return _single(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps))._replace(averaging=0.0)
 
 
-def _nemsis(measure, problem: Problem) -> Recipe:
-    return Recipe((Phase(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps)),), averaging=0.0)
+def _nemsis(measure: Measure, problem: Problem) -> Recipe:
+    return _single(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps))._replace(averaging=0.0)
 
 
-def _amp(measure, problem: Problem) -> Recipe:
+def _amp(measure: Measure, problem: Problem) -> Recipe:
     driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, eps=problem.eps)
-    return Recipe((Phase(driver),), averaging=0.0)
+    return _single(driver)._replace(averaging=0.0)
 
 
-_BASELINES: dict[str, Callable[[Any, Problem], Recipe]] = {
+# A new algorithm is one row here, beside its driver.
+_BUILDERS: dict[str, Callable[[Measure, Problem], Recipe]] = {
+    "auto": _auto,
+    "duple": partial(_duple, counts=False),
+    "duple_ns": partial(_duple, counts=True),
+    "denim": partial(_denim, counts=False),
+    "denim_ns": partial(_denim, counts=True),
+    "dame": partial(_dame, counts=False),
+    "dame_ns": partial(_dame, counts=True),
     "cross_entropy": _cross_entropy,
     "class_weighted": _class_weighted,
     "plug_in": _plug_in,
@@ -249,31 +347,13 @@ _BASELINES: dict[str, Callable[[Any, Problem], Recipe]] = {
     "spade": _spade,
     "nemsis": _nemsis,
     "amp": _amp,
+    "paper": _paper,
+    "paper_duple": partial(_paper_dual, DUPLE, counts=False),
+    "paper_duple_ns": partial(_paper_dual, DUPLE, counts=True),
+    "paper_denim": partial(_paper_dual, DENIM, counts=False),
+    "paper_denim_ns": partial(_paper_dual, DENIM, counts=True),
+    "paper_dame": partial(_paper_dame, counts=False),
+    "paper_dame_ns": partial(_paper_dame, counts=True),
 }
-
-
-# -- the paper's listing ---------------------------------------------------------------------------------------------
-
-
-def _paper(measure, problem: Problem, algorithm: str) -> Recipe:
-    kind, counts = _kind_and_counts(measure, algorithm)
-    literal: dict[str, Any] = {"counts": bool(counts), "forgetting": 1.0, "evaluate": "new", "eps": problem.eps}
-    if kind == "dame":
-        driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, **literal)
-        phases = (Phase(CrossEntropy(problem.prior), 0.5), Phase(driver, 0.5, head_only=True))
-        return Recipe(phases, learning_rate=0.003, averaging=0.0)
-    driver = {"duple": DUPLE, "denim": DENIM}[kind](measure, problem.prior, **literal)
-    return Recipe((Phase(driver),), learning_rate=0.003, averaging=0.0)
-
-
-def _kind_and_counts(measure, algorithm: str) -> tuple[str, bool | None]:
-    """The driver's name, and whether counts set_objective the duals (None: as the recipe likes)."""
-    if algorithm == "auto":
-        kinds = measure.drivers()
-        if not kinds:
-            raise ValueError(
-                f"no driver trains {measure} directly. {measure.hint or 'Train another measure and report this one.'} "
-                f"Trainable: {', '.join(m.name for m in measures.defaults() if m.drivers())}."
-            )
-        return kinds[0], None
-    return algorithm.removesuffix("_ns"), algorithm.endswith("_ns")
+ALGORITHMS = tuple(_BUILDERS)
+_BEST_VARIANTS = {"denim": "denim_ns", "dame": "dame_ns"}  # that "auto" takes

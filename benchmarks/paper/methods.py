@@ -63,7 +63,7 @@ def _default(algorithm: str) -> Callable[[str, Problem], Recipe]:
 
 
 def _paper(algorithm: str) -> Callable[[str, Problem], Recipe]:
-    return lambda measure, problem: recipe_for(measure, problem, algorithm, preset="paper")
+    return lambda measure, problem: recipe_for(measure, problem, f"paper_{algorithm}")
 
 
 def _any(algorithm: str) -> Callable[[str, Problem], Recipe]:

@@ -110,7 +110,8 @@ def test_only_two_algorithms_move_the_threshold():
     problem = Problem(PRIOR, 0.001)
     measure_of = {"denim": "kld", "nemsis": "kld", "duple": "min", "spade": "min"}
     thresholds = {
-        name: recipe_for(measure_of.get(name.removesuffix("_ns"), "f1"), problem, name).threshold for name in ALGORITHMS
+        name: recipe_for(measure_of.get(name.removeprefix("paper_").removesuffix("_ns"), "f1"), problem, name).threshold
+        for name in ALGORITHMS
     }
     moved = {name: threshold for name, threshold in thresholds.items() if threshold != 0.0}
     assert moved == {"plug_in": None, "logit_adjusted": pytest.approx(math.log(PRIOR / (1 - PRIOR)))}

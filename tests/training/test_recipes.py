@@ -5,11 +5,23 @@ import pytest
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.metrics.class_rates import ClassSums
-from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for, trained_measure
+from aesara_nondecomp.training.recipes import (
+    ALGORITHMS,
+    PRESETS,
+    Problem,
+    Recipe,
+    recipe_for,
+    trained_measure,
+    with_preset,
+)
 
 PROBLEM = Problem(prior=0.2, eps=0.001)
 TRAINABLE = [measure for measure in measures.defaults() if measure.drivers()]
-SERVED = [(measure, algorithm) for measure in TRAINABLE for algorithm in ("auto", *measure.drivers())]
+LISTINGS = [
+    (measure, algorithm)
+    for measure in TRAINABLE
+    for algorithm in ("paper", *(f"paper_{kind}" for kind in measure.drivers()))
+]
 REPORT_ONLY = [measure for measure in measures.defaults() if not measure.drivers()]
 
 
@@ -26,15 +38,29 @@ def core(recipe):
     return parts(recipe.phases[-1].driver)[-1]
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("algorithm", ["auto", "paper"])
 @pytest.mark.parametrize("measure", TRAINABLE, ids=str)
-def test_every_trainable_measure_has_a_recipe(measure, preset):
-    recipe = recipe_for(measure, PROBLEM, preset=preset)
-    assert recipe == recipe_for(measure.name, PROBLEM, preset=preset)._replace(phases=recipe.phases)
+def test_every_trainable_measure_has_a_recipe(measure, algorithm):
+    recipe = recipe_for(measure, PROBLEM, algorithm)
+    assert recipe == recipe_for(measure.name, PROBLEM, algorithm)._replace(phases=recipe.phases)
     assert isinstance(core(recipe), (DUPLE, DENIM, DAME))
     assert core(recipe).prior == PROBLEM.prior and core(recipe).eps == PROBLEM.eps
     assert 0 < recipe.learning_rate < 1 and 0 <= recipe.averaging < 1
     assert sum(phase.share for phase in recipe.phases) == 1
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("measure", measures.defaults(), ids=str)
+def test_every_algorithm_has_a_recipe_for_a_measure_or_says_that_it_cannot_train_it(measure, algorithm):
+    try:
+        recipe = recipe_for(measure, PROBLEM, algorithm)
+    except ValueError as refusal:
+        assert f"cannot train for {measure}" in str(refusal) or f"no driver trains {measure}" in str(refusal)
+        return
+    assert isinstance(recipe, Recipe) and sum(phase.share for phase in recipe.phases) == 1
+    assert (recipe.temperature, recipe.normalize) == (1.0, "prior")
+    again = recipe_for(measure, PROBLEM, algorithm)
+    assert all(first.driver is not second.driver for first, second in zip(recipe.phases, again.phases))
 
 
 @pytest.mark.parametrize("measure", REPORT_ONLY, ids=str)
@@ -50,26 +76,28 @@ def test_the_plain_losses_train_for_any_measure(algorithm, kind, measure):
     assert type(phase.driver) is kind
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("listing", ["", "paper_"])
 @pytest.mark.parametrize("measure", TRAINABLE, ids=str)
-def test_the_algorithm_asked_for_is_the_one_that_runs_on_the_measure_asked_for(measure, preset):
+def test_the_algorithm_asked_for_is_the_one_that_runs_on_the_measure_asked_for(measure, listing):
     classes = {"duple": DUPLE, "denim": DENIM, "dame": DAME}
     for kind, driver_class in classes.items():
-        for algorithm, reward in ((kind, "sigmoid"), (f"{kind}_ns", "count")):
+        for algorithm, reward in ((f"{listing}{kind}", "sigmoid"), (f"{listing}{kind}_ns", "count")):
             assert algorithm in ALGORITHMS
             if kind not in measure.drivers():
                 with pytest.raises(ValueError, match=f"{kind}' cannot train for {measure.name}"):
-                    recipe_for(measure, PROBLEM, algorithm, preset)
+                    recipe_for(measure, PROBLEM, algorithm)
                 continue
-            driver = core(recipe_for(measure, PROBLEM, algorithm, preset))
+            driver = core(recipe_for(measure, PROBLEM, algorithm))
             assert type(driver) is driver_class
             assert driver.measure == measure and driver.rates.reward == reward
 
 
-@pytest.mark.parametrize("measure, algorithm", SERVED, ids=str)
-def test_the_papers_preset_is_the_corrected_listing(measure, algorithm):
-    recipe = recipe_for(measure, PROBLEM, algorithm, preset="paper")
+@pytest.mark.parametrize("measure, algorithm", LISTINGS, ids=str)
+def test_the_papers_algorithms_are_the_corrected_listings(measure, algorithm):
+    recipe = recipe_for(measure, PROBLEM, algorithm)
     driver = recipe.phases[-1].driver
+    kind = measure.drivers()[0] if algorithm == "paper" else algorithm.removeprefix("paper_")
+    assert type(driver).__name__.lower() == kind
     assert (driver.reward, driver.rates.reward, driver.rates.forgetting) == ("sigmoid", "sigmoid", 1.0)
     assert driver.evaluate == "new" and recipe.averaging == 0
     if isinstance(driver, DAME):
@@ -79,6 +107,30 @@ def test_the_papers_preset_is_the_corrected_listing(measure, algorithm):
     else:
         assert len(recipe.phases) == 1
         assert driver.cap is None and getattr(driver, "dual", "exact") == "exact"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_preset_of_0_1_names_the_listing_of_a_driver_and_leaves_the_baselines(algorithm):
+    has_listing = algorithm.removesuffix("_ns") in ("duple", "denim", "dame")
+    listing = "paper" if algorithm == "auto" else f"paper_{algorithm}" if has_listing else algorithm
+    assert with_preset(algorithm, "default") == algorithm and with_preset(algorithm, "paper") == listing
+    assert listing in ALGORITHMS
+    with pytest.raises(ValueError, match="unknown preset 'papers'. Did you mean 'paper'"):
+        with_preset(algorithm, "papers")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_former_preset_of_recipe_for_is_taken_with_a_warning(preset):
+    expected = core(recipe_for("f1", PROBLEM, with_preset("dame", preset)))
+    for call in (
+        lambda: recipe_for("f1", PROBLEM, "dame", preset),
+        lambda: recipe_for("f1", PROBLEM, "dame", preset=preset),
+    ):
+        with pytest.warns(DeprecationWarning, match=f"preset='{preset}' of recipe_for is now spelled algorithm='"):
+            found = core(call())
+        assert (found.reward, found.inner_steps, found.evaluate) == (
+            expected.reward, expected.inner_steps, expected.evaluate
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("text, anchor", [(False, CrossEntropy), (True, ClassWeighted)])
