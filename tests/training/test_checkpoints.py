@@ -346,12 +346,15 @@ def fork_that_trains(begun):
     return child
 
 train("warm", 5)
+start = time.perf_counter()
+train("warm", 30, checkpoint_every=3)
+longest = max(0.03, 0.6 * (time.perf_counter() - start))  # of a few checkpoints, as a busy disk takes long for each
 reached = []
 for _ in range(20):
     tell, begun = os.pipe()
     child = fork_that_trains(begun)
     os.read(tell, 1)
-    time.sleep(draw.uniform(0.0, 0.03))
+    time.sleep(draw.uniform(0.0, longest))
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), "the run was over before it was killed"
