@@ -87,7 +87,7 @@ def test_class_streams_use_every_row_of_a_class_equally_often(sampler):
     batches = MiniBatches(X, SIGNS, 10, seed=0, sampler=sampler)
     counts = np.zeros(N, dtype=int)
     for batch in itertools.islice(batches, 40):
-        # A batch that crosses two passes may hold a row twice, which `counts[...] += 1` would miss.
+        # A batch that crosses two epochs may hold a row twice, which `counts[...] += 1` would miss.
         np.add.at(counts, row_numbers(batch), 1)
     for of_class in (counts[SIGNS > 0], counts[SIGNS < 0]):
         assert of_class.max() - of_class.min() <= 1
@@ -97,7 +97,7 @@ def test_class_streams_use_every_row_of_a_class_equally_often(sampler):
 def test_sums_over_the_positive_share_estimate_the_class_means_without_bias(sampler):
     reward = X[:, 1].astype(float)
     batches = MiniBatches(X, SIGNS, 10, seed=0, sampler=sampler)
-    # So many batches that all streams end a pass together: the average is then exact.
+    # So many batches that all streams end an epoch together: the average is then exact.
     count = int(np.sum(SIGNS > 0) * np.sum(SIGNS < 0)) * batches.steps_per_epoch
     sums, rows = np.zeros(2), 0
     for batch in itertools.islice(batches, count):
@@ -109,7 +109,7 @@ def test_sums_over_the_positive_share_estimate_the_class_means_without_bias(samp
     np.testing.assert_allclose(estimates, [reward[SIGNS > 0].mean(), reward[SIGNS < 0].mean()], rtol=1e-9)
 
 
-def test_sample_weights_ride_on_y():
+def test_y_is_the_sign_times_the_sample_weight():
     weight = RNG.random(N)
     batches = MiniBatches(X, SIGNS, 10, seed=0, sample_weight=weight)
     for batch in itertools.islice(batches, 12):
@@ -143,7 +143,7 @@ def test_blocks_and_sparse_storage_leave_the_batches_unchanged(monkeypatch, samp
 
 
 @pytest.mark.parametrize("rows", [20, 40_000])
-def test_a_pass_is_numpys_permutation(rows):
+def test_an_epoch_is_numpys_permutation(rows):
     sampler = EpochSampler(rows, rows, np.random.default_rng(5))
     rng = np.random.default_rng(int(np.random.default_rng(5).integers(2**63)))
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_a_restored_state_continues_bit_for_bit(monkeypatch, sampler, drawn, blo
     assert_same(copies(restored, 25), expected)
 
 
-def test_a_state_taken_from_a_restored_object_is_as_good(monkeypatch):
+def test_a_state_of_restored_batches_can_be_restored_again(monkeypatch):
     original = MiniBatches(X, SIGNS, 10, seed=1)
     copies(original, 4)
     # Another size of block, as another version of the package could have.
@@ -184,7 +184,7 @@ def test_a_state_taken_from_a_restored_object_is_as_good(monkeypatch):
     assert_same(copies(last, 15), copies(original, 15))
 
 
-def test_a_state_of_before_passes_were_padded_goes_on_with_the_next_pass():
+def test_a_state_stored_before_epochs_were_padded_continues_with_the_next_epoch():
     batches = MiniBatches(X, SIGNS, 10, seed=1)
     start = batches.state()
     copies(batches, batches.steps_per_epoch)
@@ -249,7 +249,7 @@ def test_unusable_arguments_are_refused(changed, message):
         MiniBatches(**arguments)
 
 
-def test_both_classes_passes_over_batches_of_one_class():
+def test_both_classes_skips_batches_of_one_class():
     signs = np.where(np.arange(N) == 20, 1, -1)
     batch = both_classes(MiniBatches(X, signs, 4, seed=0))
     assert 20 in row_numbers(batch) and set(batch.y) == {-1.0, 1.0}

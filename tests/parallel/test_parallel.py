@@ -1,4 +1,4 @@
-"""Training over several processes gives what one process gives; and they end together, whatever ends them.
+"""Training over several processes gives what one process gives, and an error in one of them ends all.
 
 The jobs themselves are in `mpi_jobs.py`, and need mpi4py and an mpirun (extra ``mpi``); the rest runs on threads.
 """
@@ -106,7 +106,7 @@ def test_the_parts_of_a_batch_make_up_the_batch(size, kind):
 
 
 @pytest.mark.parametrize("size", CUTS)
-def test_a_selection_of_rows_is_numbered_anew(size):
+def test_a_selection_of_rows_is_indexed_from_0(size):
     rows = np.array([9, 2, 7])
     parts = in_all(size, lambda comm: spread(comm).part(rows)[:])
     whole = np.zeros((3, 3))
@@ -154,7 +154,7 @@ def test_labels_are_those_of_all_in_the_order_of_the_ranks():
         assert labels.tolist() == list(range(11)) and weight is None
 
 
-def test_what_one_process_lacks_is_an_error_in_all():
+def test_an_error_in_one_process_is_raised_in_all():
     def without_columns(comm):
         share(comm, X[:, 0] if comm.rank == 1 else X)
 

@@ -116,7 +116,7 @@ def test_a_compiler_that_takes_all_numbers_to_be_finite_finds_what_is_not():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("scaling", [None, SCALING], ids=["plain", "standardised"])
 @pytest.mark.parametrize("place", [2, 17], ids=["first chunk", "later chunk"])
-def test_rows_that_are_scored_are_refused_with_their_number_among_all(layers, monkeypatch, bad, scaling, place):
+def test_rows_that_are_not_finite_are_refused_with_their_row_index_among_all(layers, monkeypatch, bad, scaling, place):
     monkeypatch.setattr(scoring, "SCORING_ROWS", 5)
     model, broken = model_of(layers, scaling), X.copy()
     expected = layers.scores(X.astype("float32") if scaling is None else scaling.transform(X.astype("float32")))
@@ -127,7 +127,7 @@ def test_rows_that_are_scored_are_refused_with_their_number_among_all(layers, mo
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_so_are_features_and_what_is_read_out_of_standardised_rows(layers, own, monkeypatch, bad):
+def test_features_and_extras_of_rows_that_are_not_finite_are_refused_too(layers, own, monkeypatch, bad):
     monkeypatch.setattr(scoring, "SCORING_ROWS", 5)
     model, rows, broken = model_of(own, SCALING), X.astype("float32"), X.copy()
     np.testing.assert_allclose(model.read_out("squares", X), np.square(SCALING.transform(rows)), rtol=1e-6)
@@ -144,12 +144,12 @@ def test_so_are_features_and_what_is_read_out_of_standardised_rows(layers, own, 
             read(broken)
 
 
-def test_what_has_no_row_for_each_row_is_refused(own):
+def test_an_extra_without_a_row_for_each_row_is_refused(own):
     with pytest.raises(ValueError, match=r"one row for each row of X, got \(6,\)"):
         own.extra("a sum", X.astype("float32"))
 
 
-def test_what_is_read_out_takes_no_copy_of_the_rows(own):
+def test_extras_take_no_copy_of_the_rows(own):
     rows = np.zeros((200_000, 6))
     model = model_of(own, SCALING)
     model.read_out("squares", rows[:10])

@@ -1,4 +1,4 @@
-"""Rows read ahead by a thread: the same batches, nothing overwritten too soon, nothing kept, forks and few threads."""
+"""Prefetched rows: the same batches, none overwritten too soon, no memory kept, forks and single threads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def in_a_process(code, threads):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("sampler", ["natural", "balanced"])
-def test_batches_are_those_that_are_read_when_needed_to_the_last_bit(sampler, dtype):
+def test_prefetched_batches_equal_those_loaded_when_needed_to_the_last_bit(sampler, dtype):
     rows = X.astype(dtype)
     ahead, then = (
         MiniBatches(rows, SIGNS, 10, 3, sampler, loader=loader) for loader in (Prefetcher, batches_module.RowLoader)
@@ -53,18 +53,18 @@ def test_batches_are_those_that_are_read_when_needed_to_the_last_bit(sampler, dt
 
 
 @pytest.mark.parametrize("taken", [0, 1, 2, 7])
-def test_batches_go_on_from_a_state_whichever_way_their_rows_are_read(taken):
+def test_batches_resume_from_a_state_with_and_without_prefetching(taken):
     batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     copies(batches, taken)
     state, expected = batches.state(), copies(batches, 9)
     again, plain = MiniBatches(X, SIGNS, 10, 99, loader=Prefetcher), MiniBatches(X, SIGNS, 10, 99)
-    copies(again, 3)  # whose rows asked for are void now
+    copies(again, 3)  # their request is dropped by the restore
     for other in (again, plain):
         other.restore(state)
         assert_same(copies(other, 9), expected)
 
 
-def test_a_batch_in_hand_stays_as_it_is_while_the_next_rows_are_read():
+def test_the_current_batch_stays_unchanged_while_the_next_rows_are_prefetched():
     batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     for batch in itertools.islice(batches, 20):
         before = batch.X.tobytes()
@@ -81,7 +81,7 @@ def threads_taking_turns_often():
 
 
 @pytest.mark.usefixtures("threads_taking_turns_often")
-def test_batches_of_several_sets_in_several_threads_at_once_are_each_their_own():
+def test_prefetchers_in_several_threads_do_not_mix_their_rows():
     sets = [X + k for k in range(4)]
     expected = [copies(MiniBatches(rows, SIGNS, 10, k), 200) for k, rows in enumerate(sets)]
     found = [None] * len(sets)
@@ -98,7 +98,7 @@ def test_batches_of_several_sets_in_several_threads_at_once_are_each_their_own()
         assert_same(mine, wanted)
 
 
-def test_nothing_keeps_the_rows_once_their_batches_are_gone():
+def test_rows_are_freed_with_their_batches():
     rows = X.copy()
     batches, gone = MiniBatches(rows, SIGNS, 10, 3, loader=Prefetcher), weakref.ref(rows)
     next(batches)
@@ -111,7 +111,7 @@ def test_nothing_keeps_the_rows_once_their_batches_are_gone():
 @own_blas
 @threads_are_counted
 @pytest.mark.parametrize(("allowed", "started"), [(1, "0"), (2, "1")])
-def test_one_thread_reads_ahead_and_leaves_signals_alone_unless_only_one_is_allowed_at_all(allowed, started):
+def test_one_thread_prefetches_and_blocks_signals_unless_blas_may_use_only_one(allowed, started):
     code = """
 t.assert_same(t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3, loader=t.Prefetcher), 20),
               t.copies(t.MiniBatches(t.X, t.SIGNS, 10, 3), 20))
@@ -122,7 +122,7 @@ print(t.processes.crew())
 
 @own_blas
 @threads_are_counted
-def test_a_forked_child_whose_thread_is_gone_goes_on_with_the_same_batches_and_a_new_one():
+def test_a_forked_child_continues_the_same_batches_with_a_thread_of_its_own():
     code = """
 rows = t.np.random.default_rng(0).random((200_000, 50), dtype="float32")
 signs = t.np.tile([1, -1], 100_000)
@@ -140,7 +140,7 @@ for taken in range(1, 6):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_forked_while_another_thread_reads_does_not_wait_for_it():
+def test_a_child_forked_while_another_thread_prefetches_does_not_deadlock():
     code = """
 batches = t.MiniBatches(t.X, t.SIGNS, 10, 3, loader=t.Prefetcher)
 next(batches)
@@ -169,7 +169,7 @@ def read_others():
 
 @own_blas
 @pytest.mark.parametrize("threads", [1, 2])
-def test_no_row_is_read_any_more_once_fit_has_ended_even_by_an_error(threads):
+def test_no_row_is_read_after_fit_ends_even_by_an_error(threads):
     code = """
 kept = None
 try:
@@ -186,7 +186,7 @@ print("alive")
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_no_row_is_read_any_more_once_batches_are_gone(threads):
+def test_no_row_is_read_after_the_batches_are_freed(threads):
     code = """
 batches = t.MiniBatches(rows, t.np.tile([1, -1], 100_000), 20_000, 3, loader=t.Prefetcher)
 next(batches)
@@ -202,7 +202,7 @@ print("alive")
     assert in_a_process(SHARED_ROWS + code, threads) == ["alive"]
 
 
-def test_closed_batches_end_with_the_one_in_hand():
+def test_closed_batches_end_with_the_current_one():
     batches = MiniBatches(X, SIGNS, 10, 3, loader=Prefetcher)
     batch = next(batches)
     before = batch.X.tobytes()
@@ -213,7 +213,7 @@ def test_closed_batches_end_with_the_one_in_hand():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_is_begun_for_others_is_not_given_up(threads):
+def test_closing_one_prefetcher_keeps_the_requests_of_others(threads):
     code = """
 mine, other = t.Prefetcher(t.X, 4), t.Prefetcher(t.X, 4)
 numbers = t.np.array([3, 1, 4, 1])
@@ -225,7 +225,7 @@ print((other.result() == t.X[numbers]).all())
 
 
 @own_blas
-def test_fit_reads_large_contiguous_arrays_ahead_and_gives_the_same_model(monkeypatch, tmp_path):
+def test_fit_prefetches_large_contiguous_arrays_and_gives_the_same_model(monkeypatch, tmp_path):
     y, used = SIGNS, []
     real = Prefetcher.request
     monkeypatch.setattr(Prefetcher, "request", lambda self, rows: used.append(len(rows)) or real(self, rows))
@@ -244,7 +244,7 @@ def test_fit_reads_large_contiguous_arrays_ahead_and_gives_the_same_model(monkey
 
 
 @own_blas
-def test_only_large_contiguous_floats_are_read_ahead_and_not_for_jax(monkeypatch):
+def test_only_large_contiguous_floats_are_prefetched_and_not_for_jax(monkeypatch):
     monkeypatch.setattr(prefetch, "LARGE", X.nbytes)
     assert row_loader_for(X, "c") is Prefetcher and row_loader_for(X.astype("float64"), "c") is Prefetcher
     assert X[1:].flags.c_contiguous
@@ -278,14 +278,14 @@ def test_the_op_in_python_gives_what_it_gives_in_c():
     ],
     ids=["no such row", "short buffer", "wide buffer", "Fortran order"],
 )
-def test_what_cannot_be_read_is_refused_before_anything_is_begun(rows, numbers, buffer, error, words):
+def test_unusable_requests_are_refused_before_any_row_is_copied(rows, numbers, buffer, error, words):
     call = prefetch._compiled("float32")
     with pytest.raises(error, match=words):
         call(rows, np.asarray(numbers), buffer, prefetch._WANTED)
     assert not call(X, np.empty(0, "int64"), buffer, prefetch._WANTED)
 
 
-def test_the_op_needs_rows_numbers_and_a_buffer_of_one_type():
+def test_the_op_needs_rows_indices_and_a_buffer_of_one_type():
     for inputs in ((at.fmatrix(), at.ivector(), at.fmatrix()), (at.fmatrix(), at.lvector(), at.dmatrix()),
                    (at.fvector(), at.lvector(), at.fmatrix())):  # fmt: skip
         with pytest.raises(TypeError, match="a buffer"):

@@ -179,7 +179,7 @@ def test_ctrl_c_returns_the_best_weights_by_validation(functions):
     assert model.value(*VALIDATION) == max(e.value for e in model.evaluations)
 
 
-def test_ctrl_c_before_the_first_step_is_not_swallowed(functions, monkeypatch):
+def test_ctrl_c_before_the_first_step_is_raised(functions, monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 

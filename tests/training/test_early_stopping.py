@@ -207,7 +207,7 @@ def test_a_row_of_weight_3_counts_as_three_rows():
     assert weighted.decision_function(X) == pytest.approx(repeated.decision_function(X), abs=1e-8)
 
 
-def test_rows_of_weight_0_are_as_good_as_gone(functions):
+def test_rows_of_weight_0_are_left_out(functions):
     weight = (np.arange(N_ROWS) % 3 > 0).astype(float)
     options = {"network": functions, "validation": 0.3, **QUICK}
     masked = fit(X, Y, sample_weight=weight, **options)

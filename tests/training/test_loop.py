@@ -181,7 +181,7 @@ def test_on_a_linear_score_the_drivers_are_their_antecedents(name, size, counts,
     assert path_of(functions, build(counts), batches) == pytest.approx(expected, abs=1e-10)
 
 
-def test_steering_by_counts_changes_the_path(functions):
+def test_duals_by_counts_change_the_trajectory(functions):
     by_rewards, by_counts = (path_of(functions, RELATIVES["SPADE"][1](c), batches_of(4, 20)) for c in (False, True))
     assert np.abs(by_rewards - by_counts).max() > 1e-3
 
@@ -305,7 +305,7 @@ def test_the_rates_of_a_missing_class_are_nan(functions):
     assert np.isfinite(step.hard_rates[0]) and np.isnan(step.hard_rates[1])
 
 
-def test_the_clock_of_a_step_leaves_compilation_out(monkeypatch):
+def test_the_time_of_a_step_excludes_compilation(monkeypatch):
     clock, real = [0.0], aesara.function
 
     def slow(*args, **kwargs):
@@ -328,7 +328,7 @@ def test_the_schedule_scales_the_learning_rate_from_step_0(functions):
     assert [step.learning_rate for step in islice(steps, 3)] == pytest.approx([0.5, 0.25, 0.5 / 3])
 
 
-def test_a_later_phase_counts_on(functions):
+def test_a_later_phase_continues_the_counts(functions):
     stub = FixedBatches([without_ones(PROBLEM)], P)
     last = list(islice(train(functions, CrossEntropy(P), stub, learning_rate=RATE), 3))[-1]
     following = next(train(functions, ClassWeighted(P), stub, learning_rate=RATE, after=last))

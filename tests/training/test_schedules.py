@@ -15,7 +15,7 @@ def test_constant_is_one():
     assert [schedules.constant()(step) for step in (0, 7, 10**6)] == [1.0, 1.0, 1.0]
 
 
-def test_step_decay_multiplies_after_each_stretch():
+def test_step_decay_multiplies_every_so_many_steps():
     schedule = schedules.step_decay(10, factor=0.5)
     assert [schedule(step) for step in (0, 9, 10, 19, 20, 39)] == [1.0, 1.0, 0.5, 0.5, 0.25, 0.125]
 
@@ -61,7 +61,7 @@ def test_a_function_is_taken_as_it_is():
     assert schedules.get(warm_up, STEPS) is warm_up
 
 
-def test_an_unknown_name_brings_up_the_nearest():
+def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(ValueError, match="unknown schedule 'cosin'. Did you mean 'cosine'"):
         schedules.get("cosin", STEPS)
 
