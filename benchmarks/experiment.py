@@ -1,4 +1,4 @@
-"""What the accuracy benchmarks share: prepared data, one compiled step per data set, runs read at checkpoints."""
+"""What the accuracy benchmarks share: prepared data, one compiled step per data set, runs with checkpoints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import data, metrics
 from aesara_nondecomp.training.recipes import Recipe
+from benchmarks.data import load
 
 HIDDEN = (64, 64)
 BATCH_SIZE = 512
@@ -30,7 +31,7 @@ class Prepared(NamedTuple):
 
     @property
     def test_prior(self) -> float:
-        """Share of positives in the test part."""
+        """Prevalence of the test part."""
         return float(np.mean(self.signs_test > 0))
 
     def part(self, rows: np.ndarray) -> Prepared:
@@ -38,18 +39,18 @@ class Prepared(NamedTuple):
         return self._replace(X=self.X[rows], signs=self.signs[rows])
 
     def split(self, seed: int) -> tuple[Prepared, np.ndarray, np.ndarray]:
-        """80 % of the training rows, and features and signs of the rest, for thresholds."""
+        """80 % of the training rows to train on, and features and signs of the others, for thresholds."""
         kept, held = data.stratified_split(self.signs, 0.2, seed, self.groups)
         return self.part(kept), self.X[held], self.signs[held]
 
 
 def prepare(name: str, data_dir: str | None = None) -> Prepared:
-    """Load a data set by its name in `data.load`, and prepare it."""
-    return prepared_from(data.load(name, data_dir))._replace(name=name)
+    """Load a data set by its name in `benchmarks.data`, and prepare it."""
+    return prepared_from(load(name, data_dir))._replace(name=name)
 
 
 def prepared_from(loaded: data.Dataset) -> Prepared:
-    """Standardise what is not 0/1 already, and build (not yet compile) the functions of the default network."""
+    """Standardise features that are not 0/1, and build (not yet compile) the functions of the default network."""
     X, X_test = loaded.X_train, loaded.X_test
     if not np.isin(X[:1000], (0, 1)).all():
         scaling = data.Standardiser.fit(X)
@@ -60,7 +61,7 @@ def prepared_from(loaded: data.Dataset) -> Prepared:
 
 
 class Reading(NamedTuple):
-    """Test scores of a run at a checkpoint, by the averaged weights."""
+    """Scores of the averaged weights at a checkpoint."""
 
     step: int
     samples: int
@@ -106,18 +107,18 @@ def run(
 
 
 def value_at_zero(measure, scores: np.ndarray, signs: np.ndarray) -> float:
-    """Count value of the labels "score > 0"."""
+    """Value of the predictions "score > 0"."""
     return float(metrics.score(measure, metrics.confusion_at_threshold(scores, signs, 0.0)))
 
 
 def value_tuned(measure, reading: Reading, signs: np.ndarray, held_signs: np.ndarray) -> float:
-    """Count value with the threshold that is best on the held-out part of the training rows."""
+    """Value of the predictions above the threshold that is best on the held-out rows."""
     threshold, _ = metrics.best_threshold(measure, reading.held_scores, held_signs)
     return float(metrics.score(measure, metrics.confusion_at_threshold(reading.scores, signs, threshold)))
 
 
 def write_json(path: str, content: Any) -> None:
-    """Write JSON under a temporary name first, so that the file is whole or not there."""
+    """Write JSON to a temporary file and rename it, so that the file is complete or absent."""
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     partial = f"{path}.partial"
     with open(partial, "w", encoding="utf-8") as file:

@@ -1,8 +1,9 @@
-"""Labels, splits, mini-batches, file readers and data sets. Nothing here needs Aesara.
+"""Labels, splits, mini-batches, file readers and the embedded data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding of two classes to {-1, +1}), `splits` (validation rows), `scaling`, `rows` (read
-and scaled on access), `tokens` and `text` (texts as token ids), `tabular` (tables as matrices), `samplers`,
-`row_loader` and `batches` (mini-batches), `files`, `csv_files` and `loaders` (file readers), `datasets` (by name).
+Reading order: `labels` (any coding of two classes to {-1, +1}), `splits` (validation rows), `features` (checks of a
+matrix), `scaling`, `rows` (read and scaled on access), `tokens` and `text` (texts as token ids), `tabular` (tables as
+matrices), `inputs` (the encoder that a model owns), `samplers`, `row_loader` and `batches` (mini-batches), `files`,
+`csv_files` and `loaders` (file readers), `datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
@@ -11,7 +12,6 @@ from aesara_nondecomp.data.datasets import Dataset, load
 from aesara_nondecomp.data.features import check_features, check_finite, check_lengths
 from aesara_nondecomp.data.files import Table
 from aesara_nondecomp.data.inputs import InputEncoder
-from aesara_nondecomp.data.kddcup08 import read_kddcup08
 from aesara_nondecomp.data.labels import (
     Labels,
     decode,
@@ -20,7 +20,6 @@ from aesara_nondecomp.data.labels import (
     encode_labels,
 )
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
-from aesara_nondecomp.data.ppi import read_ppi
 from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_split
@@ -57,10 +56,8 @@ __all__ = [
     "read",
     "read_csv",
     "read_csv_columns",
-    "read_kddcup08",
     "read_libsvm",
     "read_npz",
     "select_rows",
-    "read_ppi",
     "stratified_split",
 ]

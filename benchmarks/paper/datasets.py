@@ -1,20 +1,20 @@
-"""The data sets of the paper's figures, and what stands in for the two that cannot be had.
+"""The data sets of the paper's figures, and the stand-ins for the two that are not freely available.
 
-KDDCup08 and PPI are read in their original formats where their files are present. Where they are not, KDDCup08 is
-replaced by the protein task of KDD Cup 2004 and PPI by a synthetic twin of the right shape and share of positives;
-"kdd08-twin" is the like twin of KDDCup08. Captions and tables say so.
+KDDCup08 and PPI are read as published if their files are present. Otherwise the protein task of KDD Cup 2004 replaces
+KDDCup08, and a synthetic twin of the same shape and prevalence replaces PPI; "kdd08-twin" is such a twin of KDDCup08.
+Captions and tables say so.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from aesara_nondecomp import data
 from aesara_nondecomp._checks import choose
+from benchmarks import data as benchmark_data
 from benchmarks.experiment import Prepared, prepared_from
 
 TWIN_SEED = 2018
@@ -49,13 +49,13 @@ class Twin(NamedTuple):
 
 
 TWINS = {"kdd08-twin": Twin(102_294, 117, 623), "ppi-twin": Twin(240_000, 85, 2_856)}
-REAL = {"kdd08": ("kddcup08", "Features.txt"), "ppi": ("ppi", "dipsPosPair.feature")}
-STANDINS = {"kdd08": ("kdd04", "kdd08-twin"), "ppi": ("ppi-twin",)}
+REAL = {"kdd08": "kddcup08", "ppi": "ppi"}
+"""The sets that have stand-ins, and their names in `benchmarks.data`."""
 NAMES = (*PAPER_TABLE, "kdd04", *TWINS)
 
 
 def resolve(name: str, data_dir: str | None) -> str:
-    """The data set that is used under a name of the paper: itself, or its first stand-in that is there.
+    """The data set that is used under a name of the paper: itself, or the first stand-in that is available.
 
     Raises
     ------
@@ -63,47 +63,45 @@ def resolve(name: str, data_dir: str | None) -> str:
         If the name is unknown (the nearest is suggested).
     """
     choose("data set", name, dict.fromkeys(NAMES))
-    if name not in REAL:
+    if name not in REAL or benchmark_data.is_available(REAL[name], data_dir):
         return name
-    folder, file = REAL[name]
-    if data_dir and (Path(data_dir) / folder / file).is_file():
-        return name
-    has_kdd04 = data_dir and (Path(data_dir) / "standin_kdd04_protein").is_dir()
-    return next(standin for standin in STANDINS[name] if standin != "kdd04" or has_kdd04)
+    if name == "kdd08" and benchmark_data.is_available("kdd04", data_dir):
+        return "kdd04"
+    return f"{name}-twin"
 
 
 def remark(name: str, used: str) -> str:
-    """What a caption must say of a data set: nothing, or what stands in for it."""
+    """What a caption must say of a data set: that a stand-in is used, or nothing."""
     if name == used:
         return ""
     title = PAPER_TABLE[name].title
     if used == "kdd04":
-        return f"{title} could not be had: this is the protein task of KDD Cup 2004, a stand-in."
-    return f"{title} could not be had: this is a seeded synthetic twin of its shape and share of positives, not data."
+        return f"{title} was not available: this is the protein task of KDD Cup 2004, a stand-in."
+    return f"{title} was not available: this is a seeded synthetic twin of its shape and prevalence, not data."
 
 
 def load(name: str, data_dir: str | None) -> data.Dataset:
-    """The data set of a name of `NAMES` (resolved before); see `data.load` for its test part."""
+    """The data set of a name of `NAMES` that `resolve` gave; see `benchmarks.data` for its test part."""
     if name in TWINS:
         return _twin(name, TWINS[name])
-    return data.load({"kdd08": "kddcup08"}.get(name, name), data_dir)
+    return benchmark_data.load(REAL.get(name, name), data_dir)
 
 
 @cache
 def prepare(name: str, data_dir: str | None) -> Prepared:
-    """The same, ready for training: standardised, with the compiled functions of the default network. Kept."""
+    """The same, ready for training: standardised, with the functions of the default network; cached."""
     return prepared_from(load(name, data_dir))._replace(name=name)
 
 
 def _twin(name: str, shape: Twin) -> data.Dataset:
-    """Normal features of low rank plus noise; positives are the rows of highest noisy score of a random network.
+    """Low-rank normal features plus noise; the positives have the highest noisy scores of a random network.
 
-    The noise makes the classes overlap, and the network makes the boundary curved, as in the real sets.
+    The noise makes the classes overlap and the network makes the boundary curved, as in the real sets.
     """
     rng = np.random.default_rng(TWIN_SEED)
     latent = rng.normal(size=(shape.rows, 12)).astype("float32")
     mixing = rng.normal(size=(12, shape.features)).astype("float32") / np.float32(np.sqrt(12))
-    # No product of matrices: its last bits depend on the BLAS, the processor and the number of threads.
+    # Not a matrix product, whose last bits depend on the BLAS, the processor and the number of threads.
     X = np.zeros((shape.rows, shape.features), "float32")
     for k, direction in enumerate(mixing):
         X += latent[:, k, None] * direction

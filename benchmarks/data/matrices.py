@@ -1,4 +1,4 @@
-"""Read a plain text matrix of numbers."""
+"""Read a matrix of numbers from plain text."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ import numpy as np
 
 
 def read_matrix(path: Path, delimiter: str | None = None, dtype: str = "float32") -> np.ndarray:
-    """A matrix of numbers from text, one row a line.
+    """Read a matrix of numbers, one row a line.
 
     Parameters
     ----------
-    path : Path. Plain, .gz, .bz2 or .xz.
-    delimiter : str, optional. Default: any white space.
-    dtype : str
+    path : Path
+        Text, plain or compressed (.gz, .bz2, .xz).
+    delimiter : str, optional
+        What stands between two numbers, by default any white space.
+    dtype : str, default "float32"
+        Type of the numbers.
 
     Returns
     -------
-    array, shape (n, d), n and d at least 1
+    array, shape (n, d)
+        The numbers, with n and d at least 1.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is empty, a line is not such a row, or it is not packed as its suffix says; naming the file.
+        If the file is empty, a line is not such a row, or it is not compressed as its suffix says.
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}. Check the folder.")

@@ -1,4 +1,4 @@
-"""Read the yeast protein pairs of Qi, Bar-Joseph and Klein-Seetharaman (2006) from CMU's two feature files."""
+"""Yeast protein pairs of Qi, Bar-Joseph and Klein-Seetharaman (2006), read as CMU published them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,56 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp.data.files import PathLike
-from aesara_nondecomp.data.matrices import read_matrix
+from aesara_nondecomp.data import Dataset
+from benchmarks.data.matrices import read_matrix
+from benchmarks.data.prepared import split_rows
+from benchmarks.data.source import Source
 
 POSITIVE_PAIRS, RANDOM_PAIRS = "dipsPosPair.feature", "dipsRandpairSub23w.feature"
+FILES = (f"ppi/{POSITIVE_PAIRS}", f"ppi/{RANDOM_PAIRS}")
 MISSING = -100.0
 
 
 class ProteinPairs(NamedTuple):
-    """Pairs of proteins, those that interact first.
-
-    Attributes
-    ----------
-    X : float32 array, shape (n, d); NaN where the source has no value.
-    y : uint8 array, shape (n,), in {0, 1}; 1 is an interacting pair.
-    """
+    """Pairs of proteins; those that interact come first."""
 
     X: np.ndarray
+    """Features, float32, shape (n, d), with NaN for a missing value."""
     y: np.ndarray
+    """uint8: 1 is an interacting pair, 0 a random one."""
 
 
-def read_ppi(folder: PathLike) -> ProteinPairs:
+def load(data_dir: Path) -> Dataset:
+    """A stratified split; missing values become the means of the training rows."""
+    X, y = read_ppi(data_dir / "ppi")
+    train, test = split_rows(y)
+    means = column_means(X[train])
+    return Dataset(
+        "ppi",
+        fill_missing(X[train], means),
+        y[train],
+        fill_missing(X[test], means),
+        y[test],
+        None,
+        None,
+        "Qi, Y., Bar-Joseph, Z. and Klein-Seetharaman, J. (2006). Evaluation of different biological "
+        "data and computational classification methods for use in protein interaction prediction.",
+    )
+
+
+def read_ppi(folder: Path) -> ProteinPairs:
     """Read interacting and random pairs of proteins.
 
     Parameters
     ----------
-    folder : path
+    folder : Path
         Holds ``dipsPosPair.feature`` and ``dipsRandpairSub23w.feature``: comma-separated numbers, one pair a line, the
         label (1 or 0) in the last column, -100 for a missing value.
+
+    Returns
+    -------
+    ProteinPairs
+        One row for each pair.
 
     Raises
     ------
@@ -43,7 +65,6 @@ def read_ppi(folder: PathLike) -> ProteinPairs:
     ValueError
         If a line is no row of numbers, the files differ in width, or the last column is not the file's label.
     """
-    folder = Path(folder)
     parts = [_pairs(folder / POSITIVE_PAIRS, 1), _pairs(folder / RANDOM_PAIRS, 0)]
     widths = [part.shape[1] for part in parts]
     if widths[0] != widths[1]:
@@ -59,7 +80,7 @@ def fill_missing(X: np.ndarray, means: np.ndarray) -> np.ndarray:
 
 
 def column_means(X: np.ndarray) -> np.ndarray:
-    """Means (d,) of the values present in each column; 0 for a column without any."""
+    """Mean of the values present in each column; 0 for an empty column."""
     present = ~np.isnan(X)
     totals = np.where(present, X, 0.0).sum(axis=0, dtype=np.float64)
     return totals / np.maximum(present.sum(axis=0), 1)
@@ -71,3 +92,6 @@ def _pairs(path: Path, label: int) -> np.ndarray:
         found = np.unique(rows[:, -1])[:5].tolist()
         raise ValueError(f"the last column of {path} must be the label {label} in every row, got {found}.")
     return rows[:, :-1]
+
+
+SOURCES = {"ppi": Source(load, FILES)}
