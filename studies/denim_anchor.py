@@ -1,9 +1,9 @@
-"""Which anchor DENIM should have: the default recipe's choice for text and for tables, on held-out training rows.
+"""Which anchor should DENIM have? The choice of the default recipes for text and for tables, on held-out training rows.
 
-DENIM-NS on BAKLD after and beside each anchor, and the anchors alone. Every seed holds out 30 % of a training set;
-test sets are not looked at. Shares are read by counting labels, in sets of 500 held-out rows resampled at the own share
-and at shares from 5 % to 95 % (drift). What was asked of an anchor beforehand: less KLD under drift, and no more at the
-own share.
+An anchor is a driver with constant weights. DENIM-NS on BAKLD is trained after each anchor and mixed with it, and the
+anchors are trained alone. Every seed holds out 30 % of a training set; test sets are not used. The prevalence is
+estimated by counting labels, in resampled sets of 500 held-out rows, at their own prevalence and at prevalences from
+5 % to 95 % (drift). The criterion, fixed beforehand: less KLD under drift, and no more at the own prevalence.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from aesara_nondecomp import data, drivers, measures, metrics
 from aesara_nondecomp.metrics.prevalence_shift import prevalence_errors, prevalence_shift
 from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
 from aesara_nondecomp.training.recipes import Phase, Problem, Recipe
+from benchmarks.data import load
 from benchmarks.experiment import prepare, write_json
 
 SAMPLE_SIZE = 500
 TEXTS = {"twitter": None, "vader_tweets": None, "sentences, 77.4 %": 0.774, "sentences, 22.6 %": 0.226}
-"""Sets of texts, and the share of positives they are brought to by leaving out rows of a class."""
+"""Text sets, and the prevalence to which rows of one class are left out."""
 TABLES = ("a9a", "ijcnn1", "kdd04")
 
 
-def _halfway(prior: float) -> float:
-    """Weight of the positives whose log-odds lie half-way between those of cross-entropy and of equal weights."""
+def halfway(prior: float) -> float:
+    """Weight of the positives with half the log-odds of the prior: between cross-entropy and equal weights."""
     return prior**0.5 / (prior**0.5 + (1 - prior) ** 0.5)
 
 
 ANCHORS: dict[str, Callable[[float], drivers.FixedWeights]] = {
     "cross-entropy": drivers.CrossEntropy,
-    "half-way": lambda prior: drivers.ClassWeighted(prior, _halfway(prior)),
+    "half-way": lambda prior: drivers.ClassWeighted(prior, halfway(prior)),
     "class-weighted": drivers.ClassWeighted,
 }
 
 
 class Rows(NamedTuple):
-    """Encoded rows of one seed, parted in two, and a network for them."""
+    """Encoded rows, their split for one seed, and a network."""
 
     X: Any
     signs: np.ndarray
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run every anchor on every set and print a table of means over seeds."""
+    """Train with every anchor on every set, and print means over the seeds."""
     seeds = range(options.seeds)
     runs: list[dict[str, Any]] = []
     print("| data | network | trained by | drift KLD [seeds] | own share KLD | balanced accuracy |")
@@ -70,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
                     "network": network,
                     "method": method,
                     "seed": seed,
-                    **_judged(rows, recipe, seed, network),
+                    **_errors(rows, recipe, seed, network),
                 }
                 for seed, rows in zip(seeds, of_seeds)
                 for method, recipe in _recipes(rows).items()
@@ -95,7 +96,7 @@ def _recipes(rows: Rows) -> dict[str, Recipe]:
 
 
 def _problems(name: str, seeds: range, data_dir: str) -> Iterator[tuple[str, Iterator[Rows]]]:
-    """Each network with the rows of each seed."""
+    """Each network, with the rows of each seed."""
     if name in TABLES:
         table = prepare(name, data_dir)
         parts = (data.stratified_split(table.signs, 0.3, seed, table.groups) for seed in seeds)
@@ -106,7 +107,7 @@ def _problems(name: str, seeds: range, data_dir: str) -> Iterator[tuple[str, Ite
         yield network, (_encoded(texts, signs, build, seed) for seed in seeds)
 
 
-def _encoded(texts: list[str], signs: np.ndarray, build, seed: int) -> Rows:
+def _encoded(texts: list[str], signs: np.ndarray, build: Callable[[int], an.Network], seed: int) -> Rows:
     kept, held = data.stratified_split(signs, 0.3, seed)
     vocabulary = data.Vocabulary.learn([texts[row] for row in kept])
     return Rows(vocabulary.transform(texts), signs, kept, held, an.TrainFunctions(build(len(vocabulary))))
@@ -114,7 +115,7 @@ def _encoded(texts: list[str], signs: np.ndarray, build, seed: int) -> Rows:
 
 def _texts(name: str, data_dir: str) -> tuple[list[str], np.ndarray]:
     share = TEXTS[name]
-    loaded = data.load(name if share is None else "sentiment_sentences", data_dir)
+    loaded = load(name if share is None else "sentiment_sentences", data_dir)
     signs = np.where(loaded.y_train > 0, 1, -1)
     if share is None:
         return loaded.X_train, signs
@@ -126,8 +127,8 @@ def _texts(name: str, data_dir: str) -> tuple[list[str], np.ndarray]:
     return [loaded.X_train[row] for row in rows], signs[rows]
 
 
-def _judged(rows: Rows, recipe: Recipe, seed: int, network: str) -> dict[str, float]:
-    """Train on the kept rows, and count on the held ones."""
+def _errors(rows: Rows, recipe: Recipe, seed: int, network: str) -> dict[str, float]:
+    """Train on the kept rows, and evaluate on the held ones."""
     steps, batch_size = (2000, 512) if network == "mlp" else (300, 128)
     X, signs = rows.X[rows.kept], rows.signs[rows.kept]
     options = {"recipe": recipe, "functions": rows.functions, "steps": steps, "batch_size": batch_size, "seed": seed}
@@ -135,7 +136,7 @@ def _judged(rows: Rows, recipe: Recipe, seed: int, network: str) -> dict[str, fl
     scores, signs = model.decision_function(rows.X[rows.held]), rows.signs[rows.held]
     return {
         "drift": _drift(scores, signs),
-        "own": _own_share(scores, signs),
+        "own": _own_prevalence(scores, signs),
         "balanced_accuracy": float(
             metrics.score("balanced_accuracy", metrics.confusion_at_threshold(scores, signs, 0.0))
         ),
@@ -148,13 +149,13 @@ def _drift(scores: np.ndarray, signs: np.ndarray) -> float:
     return _mean_kld(shift.prevalences[inside], shift.estimates["cc"][inside])
 
 
-def _own_share(scores: np.ndarray, signs: np.ndarray) -> float:
+def _own_prevalence(scores: np.ndarray, signs: np.ndarray) -> float:
     rng = np.random.default_rng(0)
     sets = [rng.integers(len(signs), size=SAMPLE_SIZE) for _ in range(100)]
     return _mean_kld([np.mean(signs[rows] > 0) for rows in sets], [np.mean(scores[rows] > 0) for rows in sets])
 
 
-def _mean_kld(true, estimates) -> float:
+def _mean_kld(true: Any, estimates: Any) -> float:
     return float(np.mean(prevalence_errors(true, estimates, 0.5 / SAMPLE_SIZE)["kld"]))
 
 

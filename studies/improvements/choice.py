@@ -1,4 +1,4 @@
-"""Choices on the validation part, and the one look at the test part for what was chosen."""
+"""Choices on the validation rows, and the test values of what was chosen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aesara_nondecomp import metrics
-from benchmarks.improvements.methods import Method
-from benchmarks.improvements.protocol import Cell, Run, problem_of, refit, score
-from benchmarks.improvements.variants import VARIANTS
-from benchmarks.rivals import hist_gradient_boosting
+from benchmarks.baselines import hist_gradient_boosting
+from studies.improvements.methods import Method
+from studies.improvements.protocol import Cell, Run, problem_of, refit, score
+from studies.improvements.variants import VARIANTS
 
 
 class Member(NamedTuple):
@@ -25,22 +25,22 @@ class Member(NamedTuple):
 
 
 def choose(cell: Cell, runs: Sequence[Run], measure: str, method: Method) -> list[Member]:
-    """The method's best runs by validation, each at its best checkpoint and cut."""
+    """The method's best runs on the validation rows, each at its best checkpoint and threshold."""
     mine = [run for run in runs if run.variant in method.variants]
-    best = [max(_members(cell, run, measure, method.cuts), key=lambda m: m.held_value) for run in mine]
+    best = [max(_members(cell, run, measure, method.thresholds), key=lambda m: m.held_value) for run in mine]
     return sorted(best, key=lambda member: -member.held_value)[: method.members]
 
 
-def _members(cell: Cell, run: Run, measure: str, cuts: Sequence[str]) -> Iterator[Member]:
+def _members(cell: Cell, run: Run, measure: str, rules: Sequence[str]) -> Iterator[Member]:
     for checkpoint, scores in enumerate(run.held_scores):
-        for cut in cuts:
-            threshold = CUTS[cut](cell, measure, VARIANTS[run.variant].centre, scores)
+        for rule in rules:
+            threshold = THRESHOLDS[rule](cell, measure, VARIANTS[run.variant].own_threshold, scores)
             yield Member(run, checkpoint, threshold, value(measure, scores - threshold, cell.held.signs))
 
 
-def _tuned(cell: Cell, measure: str, centre: str, scores: np.ndarray) -> float:
+def _tuned(cell: Cell, measure: str, own: str, scores: np.ndarray) -> float:
     threshold, _ = metrics.best_threshold(measure, scores, cell.held.signs)
-    return min(max(threshold, -1e6), 1e6)  # "all of one class" must stay a number that can be averaged
+    return min(max(threshold, -1e6), 1e6)  # infinity, for "all of one class", cannot be averaged
 
 
 def _log_odds_of_prior(cell: Cell) -> float:
@@ -48,34 +48,34 @@ def _log_odds_of_prior(cell: Cell) -> float:
     return math.log(prior / (1 - prior))
 
 
-def _halfway(cell: Cell, measure: str, centre: str, scores: np.ndarray) -> float:
-    """Between the tuned cut and the one that the training loss aims at: a hedge against few validation positives."""
-    own = {"zero": 0.0, "prior": _log_odds_of_prior(cell), "b20": math.log(0.2 / 0.8)}[centre]
-    return (own + _tuned(cell, measure, centre, scores)) / 2
+def _halfway(cell: Cell, measure: str, own: str, scores: np.ndarray) -> float:
+    """Half-way between the tuned threshold and that of the training loss, as validation positives may be few."""
+    of_loss = {"zero": 0.0, "prior": _log_odds_of_prior(cell), "b20": math.log(0.2 / 0.8)}[own]
+    return (of_loss + _tuned(cell, measure, own, scores)) / 2
 
 
-CUTS: dict[str, Callable[[Cell, str, str, np.ndarray], float]] = {
-    "zero": lambda cell, measure, centre, scores: 0.0,
-    "prior": lambda cell, measure, centre, scores: _log_odds_of_prior(cell),
+THRESHOLDS: dict[str, Callable[[Cell, str, str, np.ndarray], float]] = {
+    "zero": lambda cell, measure, own, scores: 0.0,
+    "prior": lambda cell, measure, own, scores: _log_odds_of_prior(cell),
     "tuned": _tuned,
     "halfway": _halfway,
 }
 
 
 def value(measure: str, scores: np.ndarray, signs: np.ndarray) -> float:
-    """Count value of the labels "score > 0"."""
+    """Value of the predictions "score > 0"."""
     return metrics.score(measure, metrics.confusion_at_threshold(scores, signs))
 
 
 def tree_values(cell: Cell, measures: Sequence[str]) -> dict[str, float]:
-    """Test values of boosted trees, trained on the same rows and cut at the best threshold of the validation part."""
+    """Test values of boosted trees, trained on the same rows, at the best threshold of the validation rows."""
     scorer = hist_gradient_boosting(cell.train.X, cell.train.signs, seed=cell.seed)
     held, test = scorer(cell.held.X), scorer(cell.test.X)
     return {m: value(m, test - _tuned(cell, m, "zero", held), cell.test.signs) for m in measures}
 
 
 class ScoredTest:
-    """Scores of the test part, computed once for each set of weights that is asked for."""
+    """Scores of the test rows, computed once for each set of weights."""
 
     def __init__(self, cell: Cell, folder: str):
         self.cell, self.folder = cell, folder

@@ -1,4 +1,4 @@
-"""Ascent steps of the ideas: margins per class, sharpness-aware steps."""
+"""Training steps of two dropped ideas: margins per class, and sharpness-aware steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import aesara_nondecomp as an
 from aesara_nondecomp._aesara.imports import at
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops import reward_sums
-from benchmarks.improvements.variants import Variant
+from studies.improvements.variants import Variant
 
 
 def functions_for(variant: Variant, n_features: int) -> an.TrainFunctions:
-    """What trains the variant's network with the variant's kind of step; not yet compiled."""
+    """The functions that train the variant's network with its kind of step; not yet compiled."""
     network = an.mlp(n_features, variant.hidden)
     if variant.margin:
         return _Margin(network, variant.margin)
@@ -20,7 +20,7 @@ def functions_for(variant: Variant, n_features: int) -> an.TrainFunctions:
 
 
 class _Margin(an.TrainFunctions):
-    """Rewards of a positive are those of its score less a margin, while training."""
+    """While training, the reward of a positive is that of its score minus a margin."""
 
     def __init__(self, network, margin: float):
         super().__init__(network)

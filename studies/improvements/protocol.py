@@ -1,14 +1,14 @@
-"""Protocol 1b: train each variant at each rate, keep averaged weights and validation scores at each checkpoint.
+"""Train each variant at each learning rate; store averaged weights and validation scores at each checkpoint.
 
-Nothing here looks at the test part: runs store weights, and `choice` scores the test part for what was chosen.
-In development the test part is out of reach: a fifth of the training rows plays its role.
+The test rows are not used here: runs store weights, and `choice` scores the test rows for what was chosen. In
+development a fifth of the training rows replaces the test rows.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from aesara_nondecomp import data
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.training.recipes import Problem, Recipe
 from benchmarks.experiment import BATCH_SIZE, prepare
-from benchmarks.improvements.ascents import functions_for
-from benchmarks.improvements.held_out import HeldOutDuals
-from benchmarks.improvements.variants import CHECKPOINTS, RATES, VARIANTS, Variant
+from studies.improvements.ascents import functions_for
+from studies.improvements.held_out import HeldOutDuals
+from studies.improvements.variants import CHECKPOINTS, RATES, VARIANTS, Variant
 
-DEVELOPMENT_CUT = 7  # seed of the rows that stand for the test part in development
+DEVELOPMENT_CUT = 7  # added to the seed, for the rows that replace the test rows in development
 HELD_OUT_ROWS = 256
 
 
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A data set cut for one seed, and the compiled functions of each kind of network and step."""
+    """A data set split for one seed, and the functions of each kind of network and step."""
 
     dataset: str
     seed: int
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     compiled: dict[tuple, an.TrainFunctions]
 
     def functions(self, variant: Variant) -> an.TrainFunctions:
-        """Compiled functions that the variant needs, made once per data set."""
+        """The functions that the variant needs, made once for each data set."""
         key = (variant.hidden, variant.margin, variant.radius)
         if key not in self.compiled:
             self.compiled[key] = functions_for(variant, self.train.X.shape[1])
@@ -56,7 +56,7 @@ def problem_of(rows: Rows) -> Problem:
 
 
 class Run(NamedTuple):
-    """One training run, read at its checkpoints."""
+    """One training run, stored at its checkpoints."""
 
     variant: str
     rate: float
@@ -68,7 +68,7 @@ class Run(NamedTuple):
 
 
 def cells(dataset: str, seeds: Sequence[int], data_dir: str | None, development: bool) -> Iterator[Cell]:
-    """The data set, cut into training, validation (20 %) and test rows for each seed."""
+    """The data set, split into training, validation (20 %) and test rows for each seed."""
     prepared = prepare(dataset, data_dir)
     everything, groups = Rows(prepared.X, prepared.signs), prepared.groups
     compiled: dict[tuple, an.TrainFunctions] = {}
@@ -81,14 +81,14 @@ def cells(dataset: str, seeds: Sequence[int], data_dir: str | None, development:
         yield Cell(dataset, seed, train, held, test, compiled)
 
 
-def _cut(rows: Rows, groups, seed: int) -> tuple[Rows, Rows, np.ndarray | None]:
+def _cut(rows: Rows, groups: np.ndarray | None, seed: int) -> tuple[Rows, Rows, np.ndarray | None]:
     kept, held = data.stratified_split(rows.signs, 0.2, seed, groups)
     first, second = (Rows(rows.X[part], rows.signs[part]) for part in (kept, held))
     return first, second, None if groups is None else groups[kept]
 
 
 def train_all(cell: Cell, variants: Sequence[str], folder: str) -> None:
-    """Run what is not stored yet."""
+    """Do the runs that are not stored yet."""
     os.makedirs(folder, exist_ok=True)
     for name in applicable(cell, variants):
         for rate in RATES:
@@ -104,14 +104,14 @@ def load_runs(cell: Cell, variants: Sequence[str], folder: str) -> list[Run]:
 
 
 def applicable(cell: Cell, variants: Sequence[str]) -> list[str]:
-    """The variants that make sense here: batches with 20 % positives enrich only where positives are rarer."""
+    """The variants that make sense here: batches with 20 % positives only where positives are rarer."""
     prior = problem_of(cell.train).prior
     shares = {name: VARIANTS[name].stages[0].sampler for name in variants}
     return [name for name, share in shares.items() if isinstance(share, str) or share > prior]
 
 
 def train_one(cell: Cell, variant: Variant, rate: float) -> Run:
-    """Train through the variant's stages, reading averaged weights at the checkpoints."""
+    """Train through the variant's stages, and keep the averaged weights of the checkpoints."""
     readings = list(_readings(cell, variant, rate, cell.train, CHECKPOINTS))
     weights = np.stack([weights for _, weights in readings])
     held_scores = np.stack([score(cell, variant, row, cell.held.X) for row in weights])
@@ -119,7 +119,7 @@ def train_one(cell: Cell, variant: Variant, rate: float) -> Run:
 
 
 def refit(cell: Cell, run: Run, checkpoint: int, folder: str) -> np.ndarray:
-    """Averaged weights of the same training with the validation rows added, at the same step; stored too."""
+    """Averaged weights of the same run with the validation rows added, at the same step; stored as well."""
     steps = int(run.steps[checkpoint])
     path = _path(folder, cell, f"{run.variant} refit {steps}", run.rate)
     if not os.path.exists(path):
@@ -132,7 +132,7 @@ def refit(cell: Cell, run: Run, checkpoint: int, folder: str) -> np.ndarray:
 def _readings(
     cell: Cell, variant: Variant, rate: float, rows: Rows, checkpoints: Sequence[int]
 ) -> list[tuple[int, np.ndarray]]:
-    """Averaged weights at the checkpoints of one training run, which ends at the last of them."""
+    """Averaged weights at the checkpoints of one run, which ends at the last one."""
     functions, readings = cell.functions(variant), []
     initial, before = None, 0
     for number, stage in enumerate(variant.stages):
@@ -140,7 +140,7 @@ def _readings(
         if steps <= 0:
             break
 
-        def read(step, before=before) -> None:
+        def read(step: Any, before: int = before) -> None:
             if before + step.step in checkpoints:
                 readings.append((before + step.step, flat(functions.averaged_parameters())))
 
@@ -196,7 +196,7 @@ def _path(folder: str, cell: Cell, name: str, rate: float) -> str:
 
 
 def _store(path: str, run: Run) -> None:
-    """Write under a temporary name first, so that a run is stored whole or not at all."""
+    """Write to a temporary file and rename it, so that a file is complete or absent."""
     partial = f"{path}.partial.npz"
     np.savez(partial, steps=run.steps, weights=run.weights, held_scores=run.held_scores)
     os.replace(partial, path)

@@ -1,4 +1,4 @@
-"""What a careful user may do with the trained variants: the rows of the tables."""
+"""What a careful user may do with the trained variants; each method is a row of the tables."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ FIXED = {
     "min": "direct, both drivers, vote of 5, tuned",
     "qmean": "direct, both drivers, vote of 5, tuned",
 }
-"""The method of each measure by which the fresh seeds are judged; fixed on development seeds before any was scored."""
+"""The method that is judged for each measure, fixed on development seeds before a test row was scored."""
 
 
 class Method(NamedTuple):
-    """Train some variants, cut their scores by some rules, keep the best on validation."""
+    """Variants to train, rules for their thresholds, and how many of the best runs on validation rows to keep."""
 
     name: str
     variants: tuple[str, ...]
-    cuts: tuple[str, ...] = ("zero",)
-    """Of "zero" (no threshold step), "prior" (the log-odds of the prior), "tuned" (best on validation) and "halfway"
-    (between the best on validation and where the training loss puts its own cut)."""
+    thresholds: tuple[str, ...] = ("zero",)
+    """Rules: "zero", "prior" (the log-odds of the prior), "tuned" (the best on the validation rows) and "halfway"
+    (half-way between the tuned threshold and that of the training loss)."""
     members: int = 1
-    """How many of the best runs vote, by the mean of their soft labels."""
+    """How many of the best runs vote, with the mean of their soft labels."""
     refit: bool = False
-    """Train the chosen ones again with the validation rows added, and keep their thresholds."""
+    """Whether the chosen runs are repeated with the validation rows added; they keep their thresholds."""
 
 
 def methods(measure: str, development: bool = False, wide: bool = False) -> list[Method]:
-    """All rows of a measure's table: the cross-entropy family first, then direct training.
+    """All rows of a measure's table: the cross-entropy family, then direct training.
 
-    In development also the ideas that did not make it. Refits for min and Q-mean are among them: they did nothing
-    for the direct drivers there. With `wide` every network has layers of 128 instead of 64.
+    In development, the ideas that were dropped are added; they include refits for min and Q-mean, which did not help
+    the direct drivers. With `wide`, every network has layers of 128 instead of 64.
     """
     rows = [*_cross_entropy(measure), *_direct(measure)]
     if development or measure == "f1":
@@ -46,19 +46,19 @@ def methods(measure: str, development: bool = False, wide: bool = False) -> list
 
 
 def direct_family(measure: str) -> tuple[str, ...]:
-    """Names of the direct variants that the final comparison trains: no more than the other family has."""
+    """Names of the direct variants in the final comparison; no more than the cross-entropy family has."""
     samplers = ("natural", "b20", "balanced") if measure == "f1" else ("natural", "b20")
     return tuple(f"{measure} {sampler}" for sampler in samplers)
 
 
 def both_drivers(measure: str) -> tuple[str, ...]:
-    """The variants trained for min and those trained for Q-mean: either may serve the other measure."""
+    """The variants trained for min and those trained for Q-mean, because either may serve the other measure."""
     other = {"min": "qmean", "qmean": "min"}[measure]
     return (*direct_family(measure), *direct_family(other))
 
 
 def _cross_entropy(measure: str) -> list[Method]:
-    # The log-odds of the prior is the best cut of a calibrated score for min and Q-mean, not for F1.
+    # The log-odds of the prior are the best threshold of a calibrated score for min and Q-mean, not for F1.
     at_the_prior = [] if measure == "f1" else [Method("CE at the prior", ("ce",), ("prior",))]
     return [
         Method("CE tuned", ("ce",), TUNED),

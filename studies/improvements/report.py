@@ -1,4 +1,4 @@
-"""Tables from the stored lines: medians over seeds, means over data sets."""
+"""Tables of the results: medians over seeds, means over data sets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _number(value: float) -> str:
 
 
 def _differences(lines: Sequence[Line]) -> str:
-    """Each direct row minus the rows of the other family that it must be judged by."""
+    """Each direct row minus the rows of the cross-entropy family that it is compared with."""
     names = list(dict.fromkeys(line["method"] for line in lines))
     rivals = {name: _mean_of_medians(lines, name) for name in names if name.startswith(("CE", "wCE"))}
     best = max(rivals, key=lambda name: np.nan_to_num(rivals[name]))
@@ -51,7 +51,7 @@ def _differences(lines: Sequence[Line]) -> str:
 
 
 def _difference(lines: Sequence[Line], name: str, rival: str) -> str:
-    """Mean over data sets of the median paired difference, its standard error, and how many runs it wins."""
+    """Mean over data sets of the median paired difference, its standard error, and the runs won and lost."""
     datasets = dict.fromkeys(line["dataset"] for line in lines)
     paired = [np.subtract(_by_seed(lines, name, d), _by_seed(lines, rival, d)) for d in datasets]
     medians = [float(np.median(values)) for values in paired]

@@ -1,4 +1,4 @@
-"""Duals steered by rows that the gradient never sees."""
+"""A driver whose class rates come from rows that are not trained on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from aesara_nondecomp.metrics.class_rates import ClassSums
 class HeldOutDuals(Driver):
     """A driver whose class rates come from held-out mini-batches, at the present weights.
 
-    On its own training rows a network soon has rates near 1, and a level v or a dual taken from them answers a
-    question that the test part does not ask.
+    On its training rows a network soon has class rates near 1, so the duals and the level v that they give do not fit
+    other rows.
 
     Parameters
     ----------
     inner : Driver
-    functions : TrainFunctions. Of the network in training.
-    batches : MiniBatches. Of held-out rows; balanced ones estimate both rates with few rows.
-    every : int >= 1. Steps between two looks, since each costs a forward pass.
+        The driver that gets the class sums of the held-out rows.
+    functions : TrainFunctions
+        The network in training.
+    batches : MiniBatches
+        Held-out rows; balanced batches need few rows to estimate both rates.
+    every : int, default 2
+        Steps between two updates, at least 1; each update costs a forward pass.
     """
 
     def __init__(self, inner: Driver, functions: TrainFunctions, batches: MiniBatches, every: int = 2):

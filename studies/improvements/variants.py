@@ -1,4 +1,4 @@
-"""What is trained: the cross-entropy family, the direct drivers, and the ideas tried on top of either."""
+"""What is trained: the cross-entropy family, the direct drivers, and ideas that were tried on top of both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHECKPOINTS = (50, 200, 500, 1000, 2000)
 
 
 class Stage(NamedTuple):
-    """A stretch of a run with one sampler; it begins from the averaged weights of the stretch before it."""
+    """A part of a run with one sampler; it starts from the averaged weights of the part before."""
 
     sampler: str | float
     steps: int
@@ -33,13 +33,13 @@ class Variant(NamedTuple):
     l2: float = 0.0
     schedule: str = "constant"
     margin: float = 0.0
-    """By how much the score of a positive must exceed a negative's for the same reward."""
+    """Subtracted from the score of a positive while training."""
     radius: float = 0.0
-    """Of sharpness-aware steps; 0 for plain ones."""
+    """Radius of sharpness-aware steps; 0 for plain ones."""
     held_out_duals: bool = False
-    """Steer the duals by the validation rows instead of the training batches."""
-    centre: str = "zero"
-    """The cut that the training loss aims at: 0, or with plain cross-entropy for balanced classes "prior" or "b20"."""
+    """Whether the duals follow the validation rows instead of the training batches."""
+    own_threshold: str = "zero"
+    """The threshold of the training loss for equal classes: 0; "prior" or "b20" for unweighted cross-entropy."""
 
 
 SAMPLERS: dict[str, str | float] = {"natural": "natural", "b20": 0.2, "balanced": "balanced"}
@@ -64,11 +64,11 @@ def _direct(measure: str) -> Callable[[Problem], Recipe]:
 
 
 def _catalogue() -> dict[str, Variant]:
-    # Plain cross-entropy on batches with a share s of positives weighs the class means by s and 1 - s.
+    # Plain cross-entropy on batches with a share s of positives weights the class means by s and 1 - s.
     rows = [
-        Variant("ce", _cross_entropy, centre="prior"),
+        Variant("ce", _cross_entropy, own_threshold="prior"),
         Variant("wce", _weighted(0.5)),
-        Variant("ce b20", _weighted(0.2), _always("b20"), centre="b20"),
+        Variant("ce b20", _weighted(0.2), _always("b20"), own_threshold="b20"),
         Variant("wce balanced", _weighted(0.5), _always("balanced")),
         Variant("ce b20 then natural", _cross_entropy, B20_THEN_NATURAL),
         *_options("ce", _cross_entropy),

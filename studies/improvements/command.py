@@ -1,7 +1,7 @@
-"""Does direct training earn its keep? Direct drivers against cross-entropy and a threshold, same budget on both sides.
+"""Does direct training pay off? Direct drivers against cross-entropy with a threshold, with equal budgets.
 
-All choices (learning rate, checkpoint, sampler, threshold) are made on a validation part of the training rows. The
-test part is scored after all training is done, and only for what was chosen. Runs are stored; a second call goes on.
+All choices (learning rate, checkpoint, sampler, threshold) are made on validation rows. The test rows are scored after
+all training is done, and only for what was chosen. Runs are stored, so an interrupted command can be resumed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Iterator
 
-from benchmarks.improvements.choice import ScoredTest, choose, tree_values
-from benchmarks.improvements.methods import Method, methods
-from benchmarks.improvements.protocol import Cell, cells, load_runs, train_all
-from benchmarks.improvements.report import TREES, tables
-from benchmarks.improvements.variants import MEASURES
+from studies.improvements.choice import ScoredTest, choose, tree_values
+from studies.improvements.methods import Method, methods
+from studies.improvements.protocol import Cell, cells, load_runs, train_all
+from studies.improvements.report import TREES, tables
+from studies.improvements.variants import MEASURES
 
 DATASETS = ("letter", "a9a", "ijcnn1", "codrna", "kdd04", "covtype")
 
@@ -28,15 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES, metavar="NAME")
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
     parser.add_argument("--first-seed", type=int, default=10, help="the first seed (default 10)")
-    parser.add_argument(
-        "--development", action="store_true", help="a fifth of the training rows stands for the test part"
-    )
-    parser.add_argument("--wide", action="store_true", help="networks of 128-128 instead of 64-64, for all")
+    parser.add_argument("--development", action="store_true", help="use a fifth of the training rows as the test part")
+    parser.add_argument("--wide", action="store_true", help="networks of 128-128 instead of 64-64")
     parser.add_argument("--trees", action="store_true", help="also boosted trees with a tuned threshold (scikit-learn)")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Train, choose, score the test part, write results.jsonl and tables.md."""
+    """Train, choose, score the test rows, write results.jsonl and tables.md."""
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     folder = os.path.join(options.out, "development" if options.development else "runs")
@@ -64,13 +62,13 @@ def _methods(measure: str, options: argparse.Namespace) -> list[Method]:
 
 
 def _variants(options: argparse.Namespace) -> list[str]:
-    """Names of all that the methods need, once each."""
+    """Names of all variants that the methods need, once each."""
     rows = [method for measure in options.measures for method in _methods(measure, options)]
     return list(dict.fromkeys(name for method in rows for name in method.variants))
 
 
 def _results(cell: Cell, options: argparse.Namespace, folder: str) -> Iterator[dict]:
-    """One line per measure and method: what was chosen, its validation value, its test value."""
+    """One line per measure and method: what was chosen, and its values on validation and test rows."""
     runs = load_runs(cell, _variants(options), folder)
     test = ScoredTest(cell, folder)
     trees = tree_values(cell, options.measures) if options.trees else {}

@@ -1,6 +1,7 @@
 """The comparison with the cross-entropy family: choices see the validation part only, and tables are plain medians."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import Batch
 from aesara_nondecomp.drivers import DAME, RewardWeights
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
-from benchmarks.improvements import protocol, report
-from benchmarks.improvements.ascents import functions_for
-from benchmarks.improvements.choice import ScoredTest, choose
-from benchmarks.improvements.held_out import HeldOutDuals
-from benchmarks.improvements.methods import FIXED, Method, methods
-from benchmarks.improvements.protocol import Cell, Rows, Run, applicable, cells
-from benchmarks.improvements.variants import MEASURES, VARIANTS, Variant
+from aesara_nondecomp.training.recipes import Recipe
+from studies.improvements import protocol, report
+from studies.improvements.ascents import functions_for
+from studies.improvements.choice import ScoredTest, choose
+from studies.improvements.held_out import HeldOutDuals
+from studies.improvements.methods import FIXED, Method, methods
+from studies.improvements.protocol import Cell, Rows, Run, applicable, cells
+from studies.improvements.variants import MEASURES, VARIANTS, Variant
 
 SIGNS = np.array([1, 1, 1, -1, -1, -1, -1, -1])
 HELD = Rows(np.zeros((8, 1), "float32"), SIGNS)
@@ -34,21 +36,21 @@ PERFECT, SHIFTED, USELESS = 2.0 * SIGNS, 2.0 * SIGNS - 5, np.full(8, -1.0)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_best_run_and_checkpoint_on_validation_is_chosen_without_any_test_part(measure):
+def test_the_best_run_and_checkpoint_on_validation_rows_is_chosen_without_test_rows(measure):
     runs = [run("ce", USELESS, SHIFTED), run("wce", USELESS, PERFECT), run("f1 natural", PERFECT)]
     (member,) = choose(cell(test=None), runs, measure, Method("", ("ce", "wce")))
     assert (member.run.variant, member.checkpoint, member.threshold, member.held_value) == ("wce", 1, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_a_tuned_cut_is_the_exact_plug_in_threshold_of_the_validation_part(measure):
+def test_a_tuned_threshold_is_the_exact_plug_in_threshold_of_the_validation_rows(measure):
     scores = np.array([3, 1, -2, 2, 0, -1, -3, -4], "float32")
     (member,) = choose(cell(), [run("ce", scores)], measure, Method("", ("ce",), ("tuned",)))
     threshold, value = metrics.best_threshold(measure, scores, SIGNS)
     assert (member.threshold, member.held_value) == (threshold, pytest.approx(value))
 
 
-def test_a_score_at_the_prior_is_cut_at_its_log_odds():
+def test_the_threshold_at_the_prior_is_its_log_odds():
     (member,) = choose(cell(), [run("ce", PERFECT)], "min", Method("", ("ce",), ("prior",)))
     assert member.threshold == pytest.approx(np.log(3 / 5))
 
@@ -56,7 +58,7 @@ def test_a_score_at_the_prior_is_cut_at_its_log_odds():
 @pytest.mark.parametrize(
     ("variant", "own"), [("ce", np.log(3 / 5)), ("ce b20", np.log(1 / 4)), ("wce", 0.0), ("min natural", 0.0)]
 )
-def test_halfway_lies_between_the_tuned_cut_and_the_one_that_the_loss_aims_at(variant, own):
+def test_halfway_lies_between_the_tuned_threshold_and_that_of_the_loss(variant, own):
     tuned, halfway = (
         choose(cell(), [run(variant, SHIFTED)], "min", Method("", (variant,), (cut,)))[0].threshold
         for cut in ("tuned", "halfway")
@@ -88,7 +90,7 @@ def test_every_method_names_variants_and_the_direct_side_trains_no_more_than_the
         for rows in (methods(measure, development=True), methods(measure, wide=True)):
             assert {name for method in rows for name in method.variants} <= VARIANTS.keys()
             assert len({method.name for method in rows}) == len(rows)
-        trained = {name.startswith("direct"): set() for name in ("direct", "CE")}
+        trained: dict[bool, set[str]] = {name.startswith("direct"): set() for name in ("direct", "CE")}
         for method in methods(measure):
             trained[method.name.startswith("direct")] |= set(method.variants)
         assert len(trained[True]) <= len(trained[False])
@@ -104,7 +106,7 @@ def test_wide_rows_have_the_same_names_and_twice_the_width():
 def test_a_margin_moves_the_positives_scores_that_training_sees():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)).astype("float32"), np.where(np.arange(40) % 4, -1, 1).astype("float32")
-    small = Variant("small", lambda problem: None, hidden=(4,))
+    small = Variant("small", lambda problem: Recipe(()), hidden=(4,))
     plain, moved = (functions_for(small._replace(margin=margin), 3) for margin in (0.0, 2.0))
     for functions in (plain, moved):
         functions.initialise(1)
@@ -118,7 +120,7 @@ def test_a_margin_moves_the_positives_scores_that_training_sees():
 def test_a_sharpness_aware_step_follows_the_gradient_at_the_worst_point_of_the_ball():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)).astype("float32"), np.where(np.arange(40) % 4, -1, 1).astype("float32")
-    functions = functions_for(Variant("small", lambda problem: None, hidden=(4,), radius=0.05), 3)
+    functions = functions_for(Variant("small", lambda problem: Recipe(()), hidden=(4,), radius=0.05), 3)
     functions.initialise(1)
     functions.set_objective(RewardWeights(0, 0, 1, 1), 0.1)
     start, (sums, uphill) = functions.parameters(), functions.gradients(X, y)
@@ -164,13 +166,14 @@ def test_a_refit_adds_the_validation_rows_and_stops_at_the_chosen_step(monkeypat
 
 def test_held_out_duals_follow_the_held_out_rows_and_not_the_training_batch():
     held = ClassSums(0, 0, 0, 0, count_pos=3, count_neg=4, n_pos=4, n_neg=4)
-    batches = itertools.repeat(Batch(HELD.X, HELD.signs, 8))
+    batches: Any = itertools.repeat(Batch(HELD.X, HELD.signs, 8))
 
     class Functions:
         def class_sums(self, X, y):
             return held
 
-    driver = HeldOutDuals(DAME("f1", 0.2, reward="logistic", counts=True), Functions(), batches, every=1)
+    functions: Any = Functions()
+    driver = HeldOutDuals(DAME("f1", 0.2, reward="logistic", counts=True), functions, batches, every=1)
     driver.refresh(held._replace(count_pos=4))
     driver.observe(held._replace(count_pos=0))
     assert driver.duals()["v"] == pytest.approx(measures.get("f1").value(0.75, 1.0, 0.2))
