@@ -1,6 +1,6 @@
 """Seconds from starting Python to the end of the first DUPLE step of a 64-64 network.
 
-Once with an empty compile cache, then with the cache that this left behind (median of three).
+Once with an empty compile cache, then three times with the cache of the first run (median).
 """
 
 from __future__ import annotations

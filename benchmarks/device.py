@@ -1,12 +1,13 @@
-"""The JAX backend on a GPU: the weights of every algorithm against the C backend's, and the time of a step.
+"""The JAX backend on a GPU: weights of every algorithm against those of the C backend, and the time of a step.
 
-Where JAX sees no GPU, one line says so and nothing is run; ``--cpu`` runs the same on JAX's CPU device.
+Without a GPU that JAX can use, one line says so and nothing is run; ``--cpu`` runs the same on JAX's CPU device.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -79,25 +80,16 @@ def _gaps_of_networks(steps: int = 50) -> dict[str, float]:
     return gaps
 
 
-def _largest_gap(ours, theirs) -> float:
+def _largest_gap(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> float:
     return max(float(np.abs(a - b).max()) for a, b in zip(ours, theirs))
 
 
 def _milliseconds(backend: str, batch: int, steps: int = 50) -> float:
-    """The median step of `fit`, batches and duals included; with JAX the rows are on the device."""
+    """Median time of a step of `fit`, with batches and duals; with JAX the rows are on the device."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4 * batch, 123)).astype("float32")
     y = (X[:, 0] + rng.normal(size=len(X)) > 1.5).astype(int)
     times: list[float] = []
-    an.fit(
-        X,
-        y,
-        "qmean",
-        hidden=(256,),
-        steps=steps,
-        batch_size=batch,
-        backend=backend,
-        seed=0,
-        on_step=lambda step: times.append(time.perf_counter()),
-    )
+    options = {"hidden": (256,), "steps": steps, "batch_size": batch, "backend": backend, "seed": 0}
+    an.fit(X, y, "qmean", on_step=lambda step: times.append(time.perf_counter()), **options)
     return float(np.median(np.diff(times)[5:])) * 1e3

@@ -1,34 +1,31 @@
 """One epoch over a data set of CoverType's size, from arrays to model, against the bare steps and against PyTorch.
 
-581,012 rows of 54 standardised float32 columns (random: no time here depends on the values), 1.6 % positive, batches
-of 512, two hidden layers of 64, DUPLE for Q-mean, Adam. Timed, each in a process of its own, in turn, on two threads,
-after a few steps off the clock, so that nothing is imported or compiled on it (`coldstart` times that):
+581,012 rows of 54 standardised float32 columns (random, because no time here depends on the values), 1.6 % positive,
+batches of 512, two hidden layers of 64, DUPLE for Q-mean, Adam. Each part is timed in a process of its own, in turn, on
+two threads. It first takes a few untimed steps, so that imports and compilation are excluded (`coldstart` times them):
 
 - ours: `fit` with everything it does: checks, shuffling, batches, duals, a record per step;
-- estimator: `MeasureClassifier.fit`, which after that scores all rows and calibrates a quantifier on them (no goal);
+- estimator: `MeasureClassifier.fit`, which also scores all rows and calibrates a quantifier on them (no goal);
 - steps: as many calls of the compiled step and its driver, on one batch that stays in the cache;
 - torch: the usual loop over a TensorDataset in a DataLoader, with the same driver.
 
-Also the peak memory of a process that does nothing but make the data and fit: at most the data and 150 MB.
+Also measured is the peak memory of a process that only makes the data and fits: at most the data and 150 MB.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
-import subprocess
-import sys
 import time
 
 import numpy as np
 
 from benchmarks.experiment import write_json
-from benchmarks.speed import THREADS
+from benchmarks.processes import run_in_process
 
 ROWS, COLUMNS, PRIOR, BATCH, HIDDEN = 581_012, 54, 0.0163, 512, (64, 64)
-FIRST_STEPS = 20  # off the clock
+FIRST_STEPS = 20  # untimed
 STEPS = -(-ROWS // BATCH)
 DATA_MB = ROWS * COLUMNS * 4 / 1e6
 GOALS = {"ours_over_steps": 1.3, "torch_over_ours": 5.0, "extra_mb": 150.0}
@@ -39,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--json", metavar="FILE", help="file to write the figures to")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is timed (default 3)")
-    parser.add_argument("--part", choices=(*PARTS, "memory"), help="one of them, in this process")
+    parser.add_argument("--part", choices=(*PARTS, "memory"), help="time one part in this process")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -65,20 +62,18 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _holds(figures: dict) -> bool:
-    faster = figures["torch_over_ours"] >= GOALS["torch_over_ours"]  # not so where PyTorch is missing: NaN
+    faster = figures["torch_over_ours"] >= GOALS["torch_over_ours"]  # false for NaN, where PyTorch is missing
     return faster and all(figures[name] <= GOALS[name] for name in ("ours_over_steps", "extra_mb"))
 
 
 def _in_process(part: str) -> float:
-    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(THREADS))
-    command = [sys.executable, "-m", "benchmarks", "epoch", "--part", part]
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
-    if done.returncode:
-        if part == "torch":
-            print(f"without torch: {done.stderr.strip().splitlines()[-1]}")
-            return float("nan")
-        raise ValueError(done.stderr.strip() or f"the process that measures {part} failed")
-    return json.loads(done.stdout.splitlines()[-1])
+    try:
+        return json.loads(run_in_process(["epoch", "--part", part]))
+    except ValueError as problem:
+        if part != "torch":
+            raise
+        print(f"without torch: {str(problem).splitlines()[-1]}")
+        return float("nan")
 
 
 def _data() -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,11 @@
-"""Matrix products alone, by direct calls of the BLAS that this package links: the floor under a step or a scoring."""
+"""Matrix products alone, by direct calls of the BLAS that this package links: a lower bound for a step or a scoring."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,20 @@ import numpy as np
 def step_products(rows: int, widths: Sequence[int]) -> Callable[[], None]:
     """The products of one training step of a dense network.
 
-    Per layer the product forward, the weights' gradient, and (but for the first layer) the gradient passed down.
+    For each layer these are the forward product, the gradient of the weights, and the gradient of the input, which
+    the first layer does not need.
 
     Parameters
     ----------
-    rows : int. Of the mini-batch.
-    widths : sequence of int. Units of each layer, input and output included.
+    rows : int
+        Rows of the mini-batch.
+    widths : sequence of int
+        Units of each layer, with input and output.
+
+    Returns
+    -------
+    callable
+        Computes them all.
     """
     calls = []
     for layer, (m, n) in enumerate(zip(widths[:-1], widths[1:])):
@@ -40,7 +49,21 @@ def scoring_products(rows: int, widths: Sequence[int]) -> Callable[[], None]:
 def product(
     a: np.ndarray, b: np.ndarray, out: np.ndarray, trans_a: bool = False, trans_b: bool = False
 ) -> Callable[[], None]:
-    """A function that computes out = op(a) op(b) in one call of sgemm, on C-contiguous float32 matrices.
+    """A function that computes ``out = op(a) op(b)`` in one call of sgemm.
+
+    Parameters
+    ----------
+    a, b : array
+        C-contiguous float32 matrices.
+    out : array
+        C-contiguous float32 matrix that gets the product.
+    trans_a, trans_b : bool, default False
+        Transpose the factor.
+
+    Returns
+    -------
+    callable
+        Computes the product.
 
     Raises
     ------
@@ -63,7 +86,7 @@ def product(
 
 
 def linked_blas() -> ctypes.CDLL | None:
-    """The library that Aesara's C code is linked to, loaded by now; None if it is linked to none."""
+    """Load the BLAS that Aesara's C code is linked to; None without one."""
     from aesara_nondecomp._aesara.imports import aesara
 
     flags = aesara.config.blas__ldflags.split()
@@ -75,8 +98,8 @@ def linked_blas() -> ctypes.CDLL | None:
     return ctypes.CDLL(os.path.join(folders[0], file))
 
 
-def _sgemm():
-    """sgemm of that library."""
+def _sgemm() -> Any:
+    """The function sgemm of the linked BLAS."""
     from aesara_nondecomp._aesara.imports import aesara
 
     library = linked_blas()

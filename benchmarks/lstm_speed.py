@@ -1,22 +1,21 @@
 """Time of an LSTM training step against PyTorch's nn.LSTM, medians of interleaved rounds in one process.
 
-Both: embedding, one LSTM layer, a linear output, cross-entropy, Adam on everything; float32; full rows of random
-tokens, so that neither side gains from padding. Ours moves the embedding rows of the batch, PyTorch's dense Adam all
-of them. Runs itself once per number of threads, which OpenBLAS and OpenMP read when a process starts.
+Both have an embedding, one LSTM layer, a linear output, cross-entropy and Adam, in float32. Rows are full of random
+tokens, so neither side gains from padding. Ours updates the embedding rows of the batch, PyTorch's dense Adam all of
+them. There is one process per number of threads, because OpenBLAS and OpenMP read it when they are loaded.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from benchmarks.experiment import write_json
+from benchmarks.processes import run_in_process
 from benchmarks.speed import interleaved
 
 CASES = ((64, 30), (256, 40))  # rows, tokens
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--rounds", type=int, default=30, help="rounds of the two in turn (default 30)")
     parser.add_argument("--json", help="file to write the cases to")
-    parser.add_argument("--here", action="store_true", help="this process only, with the threads it was started with")
+    parser.add_argument("--here", action="store_true", help="time in this process, with the threads that it has")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -47,16 +46,12 @@ def main(options: argparse.Namespace) -> int:
     return 0 if all(case["ratio"] <= GOAL for case in results) else 1
 
 
-def _in_process(threads: int, rounds: int) -> list[dict]:
-    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
-    command = [sys.executable, "-m", "benchmarks", "lstm_speed", "--here", "--rounds", str(rounds)]
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
-    if done.returncode:
-        raise ValueError(done.stderr.strip() or "the timing process failed")
-    return [{"threads": threads, **case} for case in json.loads(done.stdout.splitlines()[-1])]
+def _in_process(threads: int, rounds: int) -> list[dict[str, Any]]:
+    cases = json.loads(run_in_process(["lstm_speed", "--here", "--rounds", str(rounds)], threads))
+    return [{"threads": threads, **case} for case in cases]
 
 
-def _case(rows: int, tokens: int, rounds: int) -> dict:
+def _case(rows: int, tokens: int, rounds: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     ids = rng.integers(2, WORDS, (rows, tokens)).astype("int32")
     y = np.where(rng.random(rows) < 0.5, 1, -1).astype("float32")

@@ -1,11 +1,11 @@
 """Samples per second of data-parallel training on 1, 2 and 4 MPI processes, and a model of 8 to 512.
 
-Each process has one BLAS thread.  The model of a step of K processes on a global batch of b rows is
+Each process has one BLAS thread. By the model, a step of K processes on a global batch of b rows takes
 
-    rows b / K at the measured time per row, the measured fixed time, and an Allreduce of n bytes,
-    2 log2(K) latency + 2 (K - 1) / K n / bandwidth,
+    b / K times the measured time per row, the measured fixed time, and an Allreduce of n bytes,
+    2 log2(K) latency + 2 (K - 1) / K n / bandwidth.
 
-with latency and bandwidth fitted to Allreduces between two processes here, and with those of two usual networks.
+Latency and bandwidth are fitted to Allreduces between two processes here, or are those of two usual networks.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,11 +35,11 @@ BATCH, COLUMNS, HIDDEN, PRIOR = 5000, 123, (256,), 0.2
 GOAL = 1.6
 GROUP = 10
 RANKS = (8, 32, 128, 512)
-SHARE = 0.1  # of a step that communication may take
+SHARE = 0.1  # of a step, for communication, in the last column of the model
 
 
 class Wire(NamedTuple):
-    """What connects the processes."""
+    """The connection between the processes."""
 
     latency: float
     """Seconds."""
@@ -94,7 +95,7 @@ def _job(options: argparse.Namespace) -> int:
     for _ in range(10):
         step()
     comm.Barrier()
-    # Ten steps at a time, since the rows of several batches are fetched at once.
+    # Ten steps at a time, because the rows of several batches are fetched at once.
     times = [_seconds(lambda: [step() for _ in range(GROUP)]) / GROUP for _ in range(max(1, options.steps // GROUP))]
     typical, fastest = (comm.allreduce(float(value), op=MPI.MAX) for value in (np.median(times), min(times)))
     result = {"ranks": comm.size, "step_seconds": typical, "fastest_seconds": fastest, "bytes": _message_bytes()}
@@ -104,8 +105,8 @@ def _job(options: argparse.Namespace) -> int:
     return 0
 
 
-def _step(comm):
-    """One DUPLE step on the next global batch, as the training loop takes it; with one process also without MPI."""
+def _step(comm: Any) -> Callable[[], None]:
+    """One DUPLE step on the next global batch, as in the training loop; a single process takes it without MPI."""
     rng = np.random.default_rng(0)
     n = 4 * BATCH
     signs = np.where(rng.random(n) < PRIOR, 1, -1)
@@ -133,8 +134,8 @@ def _message_bytes() -> int:
     return 4 * (8 + COLUMNS * width + width + width + 1)
 
 
-def _messages(comm) -> dict[str, float]:
-    """Median seconds of Allreduces of two sizes, and of a step's."""
+def _messages(comm: Any) -> dict[str, float]:
+    """Median seconds of Allreduces of a small and a large message, and of a step's message."""
     if comm.size == 1:
         return {}
     return {f"allreduce_{name}": _allreduce_seconds(comm, size) for name, size in _SIZES.items()}
@@ -143,14 +144,14 @@ def _messages(comm) -> dict[str, float]:
 _SIZES = {"small": 8, "step": _message_bytes(), "large": 4 * 2**20}
 
 
-def _allreduce_seconds(comm, size: int, repeats: int = 50) -> float:
+def _allreduce_seconds(comm: Any, size: int, repeats: int = 50) -> float:
     own = np.zeros(size // 4, dtype="float32")
     total = np.empty_like(own)
     comm.Barrier()
     return float(np.median([_seconds(lambda: comm.Allreduce(own, total)) for _ in range(repeats)]))
 
 
-def _seconds(call) -> float:
+def _seconds(call: Callable[[], Any]) -> float:
     begun = time.perf_counter()
     call()
     return time.perf_counter() - begun
@@ -168,7 +169,7 @@ def _mpirun() -> str | None:
 
 def _launched(ranks: int, steps: int) -> dict[str, float]:
     one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    # Open MPI's settings for a container's root, and for more processes than cores.
+    # Open MPI needs these to run as root in a container, and with more processes than cores.
     allowed = {f"{name}_ALLOW_RUN_AS_ROOT{end}": "1" for name in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
     if ranks > (os.cpu_count() or 1):
         allowed["PRTE_MCA_rmaps_default_mapping_policy"] = ":OVERSUBSCRIBE"
@@ -184,7 +185,7 @@ def _launched(ranks: int, steps: int) -> dict[str, float]:
 
 
 def _model(best: dict[int, dict[str, float]]) -> list[dict[str, Any]]:
-    """For each kind of wire and number of processes: communication per step, and the batch that hides it."""
+    """For each connection and number of processes: communication per step, and the batch that hides it."""
     if 1 not in best or 2 not in best:
         return []
     per_row = best[1]["step_seconds"] / BATCH

@@ -1,23 +1,22 @@
 """Scoring a million rows of 54 columns by a 64-64 network, against the network's matrix products alone.
 
-In turn, in one process on two threads: `Model.decision_function` on float32 rows (with its check that they are finite),
-the same by a model that standardises its rows first, and the products of the same chunks by direct calls of BLAS.
-Also the memory that scoring takes beside its result, for a tenth of the rows and for all of them.
+Timed in turn, in one process on two threads: `Model.decision_function` on float32 rows (with its check that they are
+finite), the same by a model that standardises its rows first, and the products of the same chunks by direct calls of
+BLAS. Also measured is the memory of scoring beyond its result, for a tenth of the rows and for all of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
 
+import aesara_nondecomp as an
 from benchmarks import gemm_floor
 from benchmarks.experiment import write_json
-from benchmarks.speed import THREADS, interleaved
+from benchmarks.processes import status_of_process
+from benchmarks.speed import interleaved
 
 ROWS, COLUMNS, HIDDEN = 1_000_000, 54, (64, 64)
 GOAL = 0.8
@@ -27,16 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--json", metavar="FILE", help="file to write the figures to")
     parser.add_argument("--rounds", type=int, default=10, help="turns of each (default 10)")
-    parser.add_argument("--here", action="store_true", help="in this process, with the threads it was started with")
+    parser.add_argument("--here", action="store_true", help="time in this process, with the threads that it has")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Measure; 1 if scoring is slower than the floor over the goal, or its memory grows with the rows."""
+    """Measure; 1 if the floor takes less than the goal's share of our time, or memory grows with the rows."""
     if not options.here:
-        variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(THREADS))
-        command = [sys.executable, "-m", "benchmarks", "scoring", "--here", "--rounds", str(options.rounds)]
-        command += ["--json", options.json] if options.json else []
-        return subprocess.run(command, env={**os.environ, **variables}).returncode
+        arguments = ["scoring", "--here", "--rounds", str(options.rounds)]
+        return status_of_process([*arguments, *(["--json", options.json] if options.json else [])])
     figures = _figures(options.rounds)
     print(", ".join(f"{name} {value}" for name, value in figures.items()))
     if options.json:
@@ -69,13 +66,11 @@ def _figures(rounds: int) -> dict[str, float]:
     }
 
 
-def _model(X: np.ndarray, standardize: bool):
-    import aesara_nondecomp as an
-
+def _model(X: np.ndarray, standardize: bool) -> an.Model:
     return an.fit(X, X[:, 0] > 1, "qmean", algorithm="duple", steps=10, standardize=standardize, seed=0, progress=False)
 
 
-def _extra_mb(model, X: np.ndarray) -> float:
+def _extra_mb(model: an.Model, X: np.ndarray) -> float:
     tracemalloc.start()
     scores = model.decision_function(X)
     peak = tracemalloc.get_traced_memory()[1]

@@ -1,7 +1,7 @@
 """Time of one DUPLE training step (Adam, float32): this package, PyTorch, torch.compile, JAX and the bare products.
 
-All of them run in one process, in turn, on the same data, two processor cores and two threads; figures are medians
-over the rounds, with the quartiles as spread. A peer that is not installed, or fails, is named and left out.
+All of them run in one process, in turn, on the same data, two processor cores and two threads. Figures are medians
+over the rounds, with the quartiles as their spread. A peer that is not installed, or fails, is named and left out.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import argparse
 import datetime
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib import metadata
@@ -21,13 +19,13 @@ import numpy as np
 
 from benchmarks import gemm_floor, speed_peers
 from benchmarks.experiment import write_json
+from benchmarks.processes import THREADS, status_of_process
 
-THREADS = 2
 PRIOR = 0.2
-BLOCK_SECONDS = 0.02  # a contestant's turn: long beside the clock and a thread pool's awakening
-PAUSE = 0.05  # before a turn, in seconds; OpenBLAS's threads spin for up to 0.03 after their last product
-WARM_BLOCKS = 10  # of calls off the clock, first in a turn: until caches are full and each thread has a core
-# Batch, columns, hidden layers, and the largest ratios to PyTorch and to JAX that are allowed.
+BLOCK_SECONDS = 0.02  # a turn: long against the clock's resolution and the wake-up of a thread pool
+PAUSE = 0.05  # seconds before a turn: OpenBLAS's threads spin for up to 0.03 after their last product
+WARM_BLOCKS = 10  # untimed blocks at the start of a turn, until caches are full and each thread has a core
+# Batch, columns, hidden layers, and the largest ratios to PyTorch and to JAX that meet the goal.
 CASES: dict[str, tuple[int, int, tuple[int, ...], float, float]] = {
     "64x22-32": (64, 22, (32,), 0.15, 0.5),
     "256x123-64": (256, 123, (64,), 0.4, 0.7),
@@ -49,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES, metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant (default 30)")
-    parser.add_argument("--here", action="store_true", help="in this process, with the threads it was started with")
+    parser.add_argument("--here", action="store_true", help="time in this process, with the threads that it has")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Time the cases; 1 if a ratio exceeds its goal or no peer was there."""
+    """Time the cases; 1 if a ratio exceeds its goal or a peer is missing."""
     if not options.here:
         return _with_two_threads(options)
     contestants, missing = _available(options.peers)
@@ -69,18 +67,16 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _with_two_threads(options: argparse.Namespace) -> int:
-    """Run in a process of its own: thread counts are read when a library is loaded, cores inherited."""
-    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(THREADS))
-    command = [sys.executable, "-m", "benchmarks", "speed", "--here", "--rounds", str(options.rounds)]
-    command += ["--cases", *options.cases, "--peers", *options.peers]
-    command += ["--json", options.json] if options.json else []
-    if hasattr(os, "sched_setaffinity"):  # JAX takes as many threads as it has cores
+    """Run in another process, because libraries read their thread counts when they are loaded."""
+    if hasattr(os, "sched_setaffinity"):  # inherited; JAX starts as many threads as it has cores
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-    return subprocess.run(command, env={**os.environ, **variables}).returncode
+    arguments = ["speed", "--here", "--rounds", str(options.rounds)]
+    arguments += ["--cases", *options.cases, "--peers", *options.peers]
+    return status_of_process([*arguments, *(["--json", options.json] if options.json else [])])
 
 
 def _available(peers: Sequence[str]) -> tuple[dict[str, Callable], dict[str, str]]:
-    """Builders of the steps that this machine can make, and why the others are missing."""
+    """Builders of the steps that work on this machine, and why the others do not."""
     builders: dict[str, Callable] = {"ours": speed_peers.our_step}
     missing = {}
     tiny = _made(8, 3, (4,))
@@ -89,7 +85,7 @@ def _available(peers: Sequence[str]) -> tuple[dict[str, Callable], dict[str, str
         try:
             build(tiny)(speed_peers.RewardWeights(1.0, 1.0))
             builders[name] = build
-        except Exception as problem:  # whatever a compiler that is not ours may raise
+        except Exception as problem:  # a peer's compiler may raise anything
             missing[name] = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
     return builders, missing
 
@@ -118,7 +114,7 @@ def _case(name: str, builders: dict[str, Callable], rounds: int) -> dict[str, An
 
 
 def _loop(step: speed_peers.Step, case: speed_peers.Case) -> Callable[[], None]:
-    """One step of DUPLE for Q-mean: the driver's weights, the contestant's step, its class sums to the driver."""
+    """One step of DUPLE for Q-mean: weights from the driver, the contestant's step, class sums to the driver."""
     from aesara_nondecomp.drivers import DUPLE, RewardWeights
 
     driver = DUPLE("qmean", case.prior)
@@ -131,15 +127,22 @@ def _loop(step: speed_peers.Step, case: speed_peers.Case) -> Callable[[], None]:
 
 
 def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds per call of each function: a mean per round, in which each has its turn, in changing order.
+    """Time several functions in turn, in an order that rotates from round to round.
 
-    A pause goes before each turn: threads of the one before, which spin for a while after their last piece of work,
-    would take a core from the next. Then it runs off the clock for a while, so that the state is that of a long run.
+    There is a pause before each turn, because threads of the function before still spin and would take a core from the
+    next one. Then the function runs untimed for a while, to reach the state of a long run.
 
     Parameters
     ----------
-    runs : dict of callables without arguments
+    runs : dict of str to callable
+        The functions, without arguments, by name.
     rounds : int
+        Number of turns of each.
+
+    Returns
+    -------
+    dict of str to list of float
+        Milliseconds per call, one mean for each round.
     """
     repeats = {name: _repeats(run) for name, run in runs.items()}
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -158,7 +161,7 @@ def interleaved(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, li
 
 
 def _repeats(run: Callable[[], Any]) -> int:
-    """How many calls fill one turn; the calls made to find out also warm up."""
+    """How many calls fill one turn."""
     seconds = []
     for _ in range(10):
         begun = time.perf_counter()
@@ -177,7 +180,7 @@ def _holds(case: dict[str, Any]) -> bool:
 
 
 def _line(case: dict[str, Any]) -> str:
-    def shown(value, form):
+    def shown(value: float | None, form: str) -> str:
         return "    -" if value is None else format(value, form)
 
     times = "  ".join(f"{name} {shown(case[f'{name}_ms'], '8.3f')}" for name in ("ours", *PEERS, "gemm_floor"))
@@ -200,7 +203,7 @@ def _machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """The processor's name, where the system tells it."""
+    """Name of the processor, as far as the system knows it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]

@@ -1,7 +1,7 @@
 """The step that `speed` times, built by each contestant: ours, PyTorch (eager and compiled) and JAX.
 
-All contestants do the same work on the same float32 arrays: scores of a ReLU network, the sigmoid reward, its weighted
-mean's gradient, an Adam step, and the class sums handed back to the same driver in plain Python.
+All contestants do the same work on the same float32 arrays: scores of a ReLU network, the sigmoid reward, the gradient
+of its weighted mean, an Adam step, and class sums returned to the same driver in plain Python.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Case(NamedTuple):
 
     @property
     def widths(self) -> list[int]:
-        """Units of each layer, input and output included."""
+        """Units of each layer, with input and output."""
         return [self.X.shape[1], *self.hidden, 1]
 
     def weights_of_rows(self, weights: RewardWeights) -> tuple[float, float]:
-        """The sigmoid reward's weight of a positive and of a negative row."""
+        """Weight of the sigmoid reward of a positive and of a negative row."""
         return weights.sigmoid_pos / self.prior, weights.sigmoid_neg / (1 - self.prior)
 
 
@@ -50,12 +50,12 @@ def our_step(case: Case) -> Step:
 
 
 def torch_step(case: Case) -> Step:
-    """PyTorch, eager, with the fused Adam that its documentation calls the fastest."""
+    """PyTorch, eager, with fused Adam, which its documentation calls the fastest."""
     return _torch_step(case, compiled=False)
 
 
 def torch_compiled_step(case: Case) -> Step:
-    """The same with network and loss passed through torch.compile."""
+    """PyTorch with network and loss compiled by torch.compile."""
     return _torch_step(case, compiled=True)
 
 
@@ -69,7 +69,7 @@ def _torch_step(case: Case, compiled: bool) -> Step:
     classes = torch.stack([(y > 0).float(), (y < 0).float()])
     n_rows = float(len(case.y))
 
-    def objective(weights):
+    def objective(weights: Any) -> Any:
         rewards = torch.sigmoid(y * network(X)[:, 0])
         sums = classes @ rewards
         return -(weights @ sums) / n_rows, sums
@@ -98,14 +98,14 @@ def torch_network(widths: list[int]) -> Any:
 
 
 def jax_step(case: Case) -> Step:
-    """JAX: the whole step as one jitted function, its state given up to it."""
+    """JAX: the whole step as one jitted function with donated state."""
     import jax
     import jax.numpy as jnp
 
     X, y = jnp.asarray(case.X), jnp.asarray(case.y)
     classes = jnp.stack([(y > 0).astype("float32"), (y < 0).astype("float32")])
 
-    def objective(parameters, weights):
+    def objective(parameters: Any, weights: Any) -> Any:
         *inner, (W, b) = parameters
         hidden = X
         for W_inner, b_inner in inner:
@@ -113,7 +113,7 @@ def jax_step(case: Case) -> Step:
         sums = classes @ jax.nn.sigmoid(y * (hidden @ W + b)[:, 0])
         return weights @ sums / len(y), sums
 
-    def ascend(state, weights):
+    def ascend(state: Any, weights: Any) -> Any:
         parameters, means, squares, t = state
         gradients, sums = jax.grad(objective, has_aux=True)(parameters, weights)
         return (*_jax_adam(parameters, gradients, means, squares, t + 1), t + 1), sums
@@ -142,7 +142,7 @@ def _jax_state(widths: list[int]) -> tuple[Any, ...]:
     return parameters, means, squares, jnp.zeros((), dtype="float32")
 
 
-def _jax_adam(parameters, gradients, means, squares, t):
+def _jax_adam(parameters: Any, gradients: Any, means: Any, squares: Any, t: Any) -> tuple[Any, Any, Any]:
     import jax
     import jax.numpy as jnp
 
@@ -154,7 +154,7 @@ def _jax_adam(parameters, gradients, means, squares, t):
 
 
 def _sums_of(case: Case) -> Callable[[float, float], ClassSums]:
-    """From a peer's two sums to what a driver takes; rows are counted once, as that is no part of a peer's step."""
+    """From a peer's two sums to class sums; rows are counted once, because counting is not part of a step."""
     n_pos = float((case.y > 0).sum())
     n_neg = len(case.y) - n_pos
     return lambda positives, negatives: ClassSums(positives, negatives, 0.0, 0.0, 0.0, 0.0, n_pos, n_neg)

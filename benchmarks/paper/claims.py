@@ -1,8 +1,8 @@
-"""What the claims table is made of: its rows, comparisons between methods, and the rule of the verdict.
+"""The parts of the claims table: its rows, comparisons between methods, and the rule for the verdict.
 
-A claim *holds* if it does for the paper's own listing with steps counted as mini-batches; it *holds under this reading*
-if it does in the sense of its `reading`, such as for the default recipes in most (two thirds) of the cells; else it
-*does not hold*.
+A claim *holds* if it is true of the paper's own listing, with steps counted as mini-batches. It *holds under this
+reading* if it is true in the sense of its `reading`, for example of the default recipes in most (two thirds) of the
+cells. Otherwise it *does not hold*.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 
 
 class Duel(NamedTuple):
-    """In how many cells a method beats another."""
+    """The number of cells in which one method beats another."""
 
     wins: int
     cells: int
@@ -47,32 +47,32 @@ class Duel(NamedTuple):
 
     @property
     def all(self) -> bool:
-        """Whether it does in every one."""
+        """Whether it wins all of them."""
         return 0 < self.cells == self.wins
 
     @property
     def most(self) -> bool:
-        """Whether it does in two thirds of them at least."""
+        """Whether it wins at least two thirds of them."""
         return 0 < self.cells and 3 * self.wins >= 2 * self.cells
 
 
 def panels_of(results: Results, *measures: str) -> list[Panel]:
-    """The panels of some figures."""
+    """The panels of the figures of these measures."""
     return [panel for panel in results.grid.panels if panel.measure in measures]
 
 
 def panel_of(results: Results, measure: str, dataset: str) -> Panel | None:
-    """A panel by the paper's name of its data set."""
+    """The panel of a measure and of the paper's data set."""
     return next((panel for panel in panels_of(results, measure) if panel.dataset == dataset), None)
 
 
 def direct_method(panel: Panel, variant: str = "") -> str:
-    """The direct method of a panel: "" is what `fit` trains, "_paper" the listing, "_ns" the count-based form."""
+    """The direct method of a panel: "" is the default of `fit`, "_paper" the listing, "_ns" the count-based form."""
     return DIRECT[panel.measure] + variant if variant else DEFAULT[panel.measure]
 
 
 def beats(results: Results, panel: Panel, method: str, rival: str, margin: float = 0.0) -> bool | None:
-    """Whether the median test value is better by more than `margin`; None where one of them is missing."""
+    """Whether the median test value is better by more than `margin`; None if one of them is missing."""
     if not (results.choices(panel, method) and results.choices(panel, rival)):
         return None
     sign = 1 if larger_is_better(panel.measure) else -1
@@ -80,7 +80,7 @@ def beats(results: Results, panel: Panel, method: str, rival: str, margin: float
 
 
 def duel(outcomes: Iterable[bool | None]) -> Duel:
-    """Count the cells won; None is a cell without results."""
+    """Count the cells won; None stands for a cell without results."""
     known = [outcome for outcome in outcomes if outcome is not None]
     return Duel(sum(known), len(known))
 
@@ -99,7 +99,7 @@ def spread(results: Results, panel: Panel, method: str, digits: str = ".3f") -> 
 
 
 def each(panels: Iterable[Panel], say: Callable[[Panel], str]) -> str:
-    """What is said of each panel, in one line."""
+    """What `say` has to say about each panel, in one line."""
     return "; ".join(f"{panel.used} {say(panel)}" for panel in panels)
 
 
@@ -111,7 +111,7 @@ def number(value: float) -> str:
 
 
 def verdict_of(holds: bool, reading: bool, *evidence: Duel | float) -> str:
-    """The verdict; that nothing was measured, where a part of the evidence has no cell or is NaN."""
+    """The verdict, or `NOT_RUN` if a part of the evidence has no cell or is NaN."""
     if any(part.cells == 0 if isinstance(part, Duel) else math.isnan(part) for part in evidence):
         return NOT_RUN
     return HOLDS if holds else READING if reading else FAILS
@@ -123,4 +123,5 @@ def command_for(*figures: str, datasets: str = "") -> str:
 
 
 def missing(source: str, claim: str, *figures: str) -> Claim:
+    """The row of a claim that needs a panel that is not in the grid."""
     return Claim(source, claim, "", NOT_RUN, command_for(*figures))

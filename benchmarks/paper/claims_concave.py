@@ -19,7 +19,7 @@ NEEDS_LESS = (
     ("abstract (iii)", "a substantial reduction in training time", "seconds", "seconds"),
 )
 VARIANTS = {"_paper": "listing", "_ns_paper": "listing NS", "": "default", "_ns": "default NS"}
-"""Of DUPLE: ending of the method's name, and what the report calls it."""
+"""Variants of DUPLE: the ending of the method's name, and the word of the report."""
 DUPLE_SOONER = (
     ("DUPLE offers very fast convergence in comparison to ANN 0-1", "step", "mini-batches", ("cross_entropy",)),
     ("DUPLE and DUPLE-NS outperform the competitors in speed", "seconds", "seconds", ("cross_entropy", "struct_ann")),
@@ -27,7 +27,7 @@ DUPLE_SOONER = (
 
 
 def rows(results: Results, costs: Sequence[dict]) -> list[Claim]:
-    """All rows, in the paper's order; `costs` is what `stepcost.step_costs` measured."""
+    """All rows, in the paper's order; `costs` comes from `step_cost.step_costs`."""
     return [
         _outperforms_cross_entropy(results),
         _outperforms_struct(results),

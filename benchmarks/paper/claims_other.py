@@ -26,14 +26,14 @@ from benchmarks.paper.results import Results, trivial
 from benchmarks.paper.training import split
 
 NEAR_ZERO = 1e-3
-"""What is read as near-zero KLD: a share of positives wrong by 0.004 where it is 0.01, by 0.02 where it is 0.24."""
+"""What counts as near-zero KLD: a prevalence of 0.01 with an error of 0.004, or of 0.24 with an error of 0.02."""
 POOR, VERY_POOR = 0.5, 0.1
 INTRACTABLE_MS = 10_000
-"""A step of ten seconds: a thousand steps in three hours."""
+"""A step of ten seconds, with which a thousand steps take three hours."""
 
 
 def rows(results: Results, costs: Sequence[dict]) -> list[Claim]:
-    """All rows, in the paper's order; `costs` is what `stepcost.step_costs` measured."""
+    """All rows, in the paper's order; `costs` comes from `step_cost.step_costs`."""
     return [
         _near_zero_kld(results),
         _denim_faster(results),
@@ -64,7 +64,7 @@ def _near_zero_kld(results: Results) -> Claim:
         found = results.values(panel, method, "balanced_accuracy")
         return f"{np.median(found):.2f}" if found else "-"
 
-    measured = f"Median KLD below {NEAR_ZERO:g} by counts: " + ", ".join(
+    measured = f"Median KLD below {NEAR_ZERO:g}: " + ", ".join(
         f"{method.replace('_', ' ')} {wins} cells" for method, wins in near.items()
     )
     measured += f"; answering the training prior, {priors}. Balanced accuracy of the listing / of the default: "
@@ -138,7 +138,7 @@ def _struct_on_f1(results: Results) -> Claim:
 
 
 def _poor(results: Results, claim: str, methods: tuple[str, ...], ceiling: float, reading: str) -> Claim:
-    """F1 is poor: holds if the first method is below `ceiling` in all cells, under the reading if the last in most."""
+    """A claim of poor F1: of the first method in all cells or, by the reading, of the last in most cells."""
     panels = panels_of(results, "f1")
     below = [
         duel(_known(results.median(panel, method), lambda value: value < ceiling) for panel in panels)
@@ -153,7 +153,7 @@ def _poor(results: Results, claim: str, methods: tuple[str, ...], ceiling: float
 
 
 def _beside(results: Results, panels: Sequence[Panel], methods: Sequence[str]) -> str:
-    """What no training gives on the same cells, and a tuned threshold where it is not among the methods told of."""
+    """Values without training on the same cells, and with a tuned threshold unless `methods` has it."""
     floor = "All positive: " + each(panels, lambda panel: number(trivial(panel, results.grid).value))
     if "plug_in" in methods:
         return floor
@@ -235,6 +235,6 @@ def _not_here() -> list[Claim]:
             "convergence to first-order stationary points; formal stabilisation guarantees for all algorithms",
             theorems,
             "see the tests",
-            "`pytest tests/test_theorems.py`",
+            "`pytest tests/drivers/test_theorems.py`",
         ),
     ]

@@ -1,4 +1,4 @@
-"""The claims of section 5.4 (text), from the results that the Twitter study left in the same folder."""
+"""The claims of section 5.4 (text), from the results of the Twitter study in the same folder."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.paper.claims import NOT_RUN, Claim, number, verdict_of
+from benchmarks.twitter.evaluation import PRIOR_ONLY
+from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM
 
 NEAR_ZERO = 1e-3
-DENIM, CROSS_ENTROPY, CLASS_WEIGHTED = "DENIM on BAKLD", "cross-entropy", "class-weighted (ANN-p)"
 NETWORKS = ("lstm", "attention")
 COMMAND, SOURCE = "`python -m benchmarks paper --figures twitter`", "introduction, 5.4"
 FAR, ORDERS = 2.0, 100.0
-"""What is read as far more or far fewer, and as two orders of magnitude."""
+"""What counts as far more or far fewer, and as two orders of magnitude."""
 
 
 class Study(NamedTuple):
-    """What the study measured, for labels counted."""
+    """What the study measured."""
 
-    local_slice: str
-    """Name of the test sets at the share of the data."""
+    own: str
+    """Name of the test sets at the prevalence of the data."""
     summary: list[dict]
     runs: list[dict]
     """Test curves: "network", "objective", "seed", and "curve" with step, samples and kld at each checkpoint."""
 
     def kld(self, network: str, objective: str, sets: str, statistic: str = "kld_mean", reading: str = "cc") -> float:
-        """A statistic of one network on one kind of test sets; the training prior needs no reading."""
+        """A statistic of one network on one kind of test sets; the training prior has no reading."""
         return next(
             row[statistic]
             for row in self.summary
@@ -49,29 +50,29 @@ class Study(NamedTuple):
 
 
 def rows(out: Path) -> list[Claim]:
-    """All rows, in the paper's order; one that says so where the study has not been run."""
+    """All rows, in the paper's order; a single one if the study has not been run."""
     path = out / "twitter" / "results.json"
     if not path.exists():
         title = "Twitter: KLD 0.007 with an LSTM, 0.00002 with attention; robust to drift"
         return [Claim(SOURCE, title, "a study of its own", NOT_RUN, COMMAND)]
     content = json.loads(path.read_text("utf-8"))
     study = Study(content["data"], content["summary"], content["runs"])
-    told: dict[str, list[str]] = {}
+    measured: dict[str, list[str]] = {}
     for claim in content["claims"]:
-        told.setdefault(claim["paper"], []).append(claim["measured"])
+        measured.setdefault(claim["paper"], []).append(claim["measured"])
     own = [
-        _claim(paper, "; ".join(measured), verdict) for (paper, measured), verdict in zip(told.items(), verdicts(study))
+        _claim(paper, "; ".join(found), verdict) for (paper, found), verdict in zip(measured.items(), verdicts(study))
     ]
     return [*own, _sooner(study), _two_orders(study), _poor_under_drift(study)]
 
 
 def verdicts(study: Study) -> list[str]:
-    """In the order of the study's own claims."""
+    """The verdicts, in the order of the study's own claims."""
 
     def reached(network: str, sets: str, goal: float, statistic: str) -> str:
         return _verdict(study.kld(network, DENIM, sets, statistic) <= goal)
 
-    own, prior = study.local_slice, study.kld("none", "training prior", study.local_slice)
+    own, prior = study.own, study.kld("none", PRIOR_ONLY, study.own)
     unable = study.kld("attention", CROSS_ENTROPY, own) > prior
     return [
         reached("lstm", own, 0.007, "kld_50"),
@@ -108,7 +109,7 @@ def _sooner(study: Study) -> Claim:
 
 
 def _two_orders(study: Study) -> Claim:
-    lstm, attention = (study.kld(network, DENIM, study.local_slice, "kld_50") for network in NETWORKS)
+    lstm, attention = (study.kld(network, DENIM, study.own, "kld_50") for network in NETWORKS)
     measured = f"Median KLD of the LSTM {lstm:.5f}, of attention {attention:.5f}"
     paper = "DENIM: KLD with attention two orders of magnitude below the LSTM's"
     return _claim(paper, measured, _verdict(lstm >= ORDERS * attention))
@@ -121,7 +122,7 @@ def _poor_under_drift(study: Study) -> Claim:
     measured = (
         f"Mean over the grid: cross-entropy {drift(CROSS_ENTROPY):.4f}, with a tuned threshold "
         f"{drift(CROSS_ENTROPY, 'tuned'):.4f}; {DENIM} {drift(DENIM):.4f}; the training prior "
-        f"{study.kld('none', 'training prior', 'drift'):.4f}"
+        f"{study.kld('none', PRIOR_ONLY, 'drift'):.4f}"
     )
     paper = "cross-entropy with attention: extremely poor under drift (beside DENIM)"
     return _claim(paper, measured, _verdict(drift(CROSS_ENTROPY) >= FAR * drift(DENIM)))

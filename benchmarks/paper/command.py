@@ -1,4 +1,4 @@
-"""The command: read the options, check everything, run the grid, write the report."""
+"""The command: check the options, run the grid, write the report."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help=f"the first one (default {FIRST_SEED})")
     parser.add_argument("--steps", type=int, help="steps of a run (default 2000)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default one per core)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="scheduler whose workers to use; local: --jobs of them here")
+    parser.add_argument("--dask", metavar="ADDRESS", help="scheduler of the workers; local: start --jobs workers here")
     parser.add_argument("--data-dir", help="folder of the data sets that the package does not carry")
     parser.add_argument("--out", default="out/paper", help="folder for the runs and the report (default out/paper)")
-    parser.add_argument("--report-only", action="store_true", help="report on the runs that are there, run none")
+    parser.add_argument("--report-only", action="store_true", help="write the report from the finished runs, run none")
     parser.add_argument("--quick", action="store_true", help="embedded data, two seeds, 300 steps: under ten minutes")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run what is missing and write the report; 1 if a run failed. The text study is a program of its own."""
+    """Do the missing runs and write the report; 1 if a run failed. The figure "twitter" is a command of its own."""
     if options.figures and TWITTER in options.figures:
         rest = [figure for figure in options.figures if figure != TWITTER]
         status = twitter.main(argparse.Namespace(**{**vars(options), "out": os.path.join(options.out, TWITTER)}))
@@ -77,7 +77,7 @@ def _grid(options: argparse.Namespace) -> Grid:
 
 
 def _check_data(grid: Grid) -> None:
-    """Load and split every data set, so that what cannot be done is said before anything is run."""
+    """Load and split every data set, to report errors before the first run."""
     for name in grid.used_datasets:
         for seed in grid.seeds:
             try:
@@ -87,7 +87,7 @@ def _check_data(grid: Grid) -> None:
 
 
 def stamp() -> dict[str, Any]:
-    """Commit and versions, for every line."""
+    """Commit and versions, which are stored with every line."""
     return {
         "commit": _commit(),
         "versions": {

@@ -1,4 +1,4 @@
-"""The paper's figures, redrawn: test values against steps, samples and seconds, a column per data set."""
+"""The paper's figures: test values against steps, samples and seconds, with a column for each data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.paper.datasets import PAPER_TABLE, TWINS
 from benchmarks.paper.grid import Panel
 from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better
 from benchmarks.paper.results import Results, trivial
-from benchmarks.pictures import TITLES, _pyplot
+from benchmarks.plots import TITLES, pyplot
 
 AXES = {"step": "mini-batches", "samples": "rows seen, pre-training included", "seconds": "seconds of training"}
 KLD_FLOOR = 1e-7
@@ -19,7 +19,7 @@ DIRECT_WIDTH = 2.0
 
 
 class Style(NamedTuple):
-    """How a method's curve is drawn; the colours are told apart by colour-blind eyes."""
+    """How a method's curve is drawn, in colours that colour-blind readers can distinguish."""
 
     colour: str
     line: Any
@@ -50,7 +50,7 @@ def _styles() -> dict[str, Style]:
 
 def draw(results: Results, figure: str, path: Path) -> None:
     """Draw one figure of the grid: a row per axis, a column per data set."""
-    plt = _pyplot()
+    plt = pyplot()
     panels = [panel for panel in results.grid.panels if panel.measure == figure]
     size = (3.1 * len(panels) + 0.4, 2.5 * len(AXES) + 1.1)
     picture, axes = plt.subplots(len(AXES), len(panels), figsize=size, squeeze=False, sharey=True, layout="constrained")
@@ -92,8 +92,8 @@ def _draw_panel(plot, results: Results, panel: Panel, axis: str) -> None:
 
 
 def _draw_method(plot, results: Results, panel: Panel, method: str, axis: str, look: dict) -> None:
-    """Medians over seeds, with the range for the direct method; a rival without steps is a level line."""
-    if TRAININGS[METHODS[method].training].rival:
+    """Medians over seeds, with the range for the direct method; a baseline without steps is a horizontal line."""
+    if TRAININGS[METHODS[method].training].baseline:
         plot.axhline(results.median(panel, method), **look)
         return
     along, values = results.curve(panel, method, axis)
@@ -105,7 +105,7 @@ def _draw_method(plot, results: Results, panel: Panel, method: str, axis: str, l
 
 
 def _all_handles(axes) -> tuple[list, list]:
-    """One legend entry per label, whichever panel has it."""
+    """One legend entry for each label of any panel."""
     found: dict[str, Any] = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels()):

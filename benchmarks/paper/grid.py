@@ -1,4 +1,4 @@
-"""What a command runs: the figures' panels, and one `Run` for each training, seed and learning rate."""
+"""What a command runs: the panels of the figures, and one `Run` for each training, seed and learning rate."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "f1": ("kdd08", "cod-rna", "letter", "a9a", "covtype", "ijcnn1"),
     "kld": ("ppi", "letter", "covtype", "ijcnn1"),
 }
-"""The paper's figures: measure and data sets of the panels."""
+"""The paper's figures: the measure, and the data sets of its panels."""
 LADDER = (1, 2, 5, 10, 20, 40, 80, 150, 300, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 class Panel(NamedTuple):
-    """One panel of a figure: a measure on a data set, under the paper's name and the name of what is used."""
+    """One panel of a figure: a measure, the paper's data set, and the data set that is used for it."""
 
     measure: str
     dataset: str
@@ -28,12 +28,12 @@ class Panel(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One training run. Its name says all that its lines depend on."""
+    """One training run. Its name holds everything that its lines depend on."""
 
     dataset: str
     training: str
     measure: str
-    """"any" for a training that the measure does not matter to."""
+    """"any" for a training that does not depend on the measure."""
     seed: int
     rate: float
     steps: int
@@ -55,7 +55,7 @@ class Grid(NamedTuple):
 
     @property
     def used_datasets(self) -> list[str]:
-        """Each data set once."""
+        """The data sets in use, each once."""
         return list(dict.fromkeys(panel.used for panel in self.panels))
 
 
@@ -67,7 +67,27 @@ def make_grid(
     steps: int,
     data_dir: str | None,
 ) -> Grid:
-    """The panels of the chosen figures that show the chosen data sets (None: those of the paper).
+    """Check what a command asks for, and choose the panels.
+
+    Parameters
+    ----------
+    figures : sequence of str
+        Names of `FIGURES`.
+    datasets : sequence of str or None
+        Data sets of every figure, by the paper's names; None for those of the paper's figure.
+    methods : sequence of str or None
+        Names of `METHODS`; None for all.
+    seeds : sequence of int
+        At least one.
+    steps : int
+        Steps of a run, at least 1.
+    data_dir : str or None
+        Folder of the data sets that are not embedded.
+
+    Returns
+    -------
+    Grid
+        All that is run and reported.
 
     Raises
     ------
@@ -90,7 +110,7 @@ def make_grid(
 
 
 def runs(grid: Grid) -> list[Run]:
-    """Every run of a grid once, seed by seed, so that a run cut short has whole seeds."""
+    """Every run of a grid once, seed by seed, so that an interrupted command has completed whole seeds."""
     every = (run for seed in grid.seeds for panel in grid.panels for run in _runs_of(grid, panel, seed))
     return list(dict.fromkeys(every))
 
@@ -110,13 +130,13 @@ def shift_run(grid: Grid, panel: Panel, training: str, seed: int) -> Run:
 
 
 def run_for(grid: Grid, panel: Panel, method: str, seed: int, rate: float) -> Run:
-    """The run that a method reads on a panel."""
+    """The run whose lines a method uses on a panel."""
     name = METHODS[method].training
     training = TRAININGS[name]
-    steps = 0 if training.rival else grid.steps
+    steps = 0 if training.baseline else grid.steps
     return Run(panel.used, name, panel.measure if training.per_measure else "any", seed, rate, steps)
 
 
 def checkpoints(steps: int) -> list[int]:
-    """Steps after which a run is evaluated: a 1-2-5 like ladder up to the last step."""
+    """Steps after which a run is evaluated: roughly 1, 2, 5, 10, ..., and the last one."""
     return [step for step in LADDER if step < steps] + [steps]

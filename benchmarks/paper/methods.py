@@ -1,7 +1,7 @@
-"""What is compared: how each method is trained, and where its scores are cut.
+"""What is compared: how each method is trained, and the threshold of its scores.
 
-A *training* is what is run; a *method* is a training and a decision rule on its scores. Cross-entropy is trained once
-for three methods: cut at 0, cut at the prior, and cut at the best threshold of the validation rows (plug-in).
+A *training* is what is run; a *method* is a training and a decision rule for its scores. Cross-entropy is trained once
+for three methods, whose threshold is 0, the log-odds of the prior, or the best one on the validation rows (plug-in).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import aesara_nondecomp as an
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DirectLoss, StructANN
 from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
+from benchmarks import baselines
 from benchmarks.paper import released
 
 MEASURES = ("min", "qmean", "f1", "kld")
@@ -20,7 +21,7 @@ RATES = (0.003, 0.01, 0.03)
 SLOW_RATES = (0.001, 0.003, 0.01)
 DIRECT = {"min": "duple", "qmean": "duple", "f1": "dame", "kld": "denim"}
 DEFAULT = {**DIRECT, "f1": "dame_ns", "kld": "denim_ns"}
-"""What `fit` trains a measure with unless told otherwise."""
+"""What `fit` trains a measure with by default."""
 
 
 class Training(NamedTuple):
@@ -29,19 +30,19 @@ class Training(NamedTuple):
     serves: tuple[str, ...]
     """The measures it can be trained for."""
     recipe: Callable[[str, Problem], Recipe] | None
-    """From (measure, problem) to what `fit` takes; None for a rival outside this package."""
+    """From (measure, problem) to what `fit` takes; None for a baseline outside this package."""
     per_measure: bool = True
-    """Whether the measure matters to the training."""
+    """Whether the training depends on the measure."""
     rates: tuple[float, ...] = RATES
-    """Learning rates that the validation rows choose from: three for every method that has one to tune."""
+    """Learning rates to choose from on the validation rows: three for every method that has one to tune."""
     batch_size: int = 512
     schedule: str = "constant"
     network: Callable[[int], Any] | None = None
     """From the number of features to a network; None for the common one, 64-64."""
-    rival: str | None = None
-    """Name of the function of `benchmarks.rivals` that trains it."""
+    baseline: Callable[..., baselines.Scorer] | None = None
+    """Trains a baseline outside this package."""
     shift: bool = False
-    """Whether its scores are put through the protocol of shifted prevalences, and read at the last step only."""
+    """Whether it is evaluated at the last step only, and under shifted prevalences too."""
 
 
 class Method(NamedTuple):
@@ -49,7 +50,7 @@ class Method(NamedTuple):
 
     title: str
     training: str
-    cut: str = "zero"
+    threshold: str = "zero"
     """"zero", "prior" (log-odds of the training prior), "tuned" (best on the validation rows) or "nine" (odds 9:1)."""
 
 
@@ -118,9 +119,11 @@ TRAININGS: dict[str, Training] = {
     "baseline_released": _released_baseline(released.baseline),
     "weighted_baseline_released": _released_baseline(released.weighted_baseline),
     "hist_gradient_boosting": Training(
-        MEASURES, None, per_measure=False, rates=(0.03, 0.1, 0.3), rival="hist_gradient_boosting"
+        MEASURES, None, per_measure=False, rates=(0.03, 0.1, 0.3), baseline=baselines.hist_gradient_boosting
     ),
-    "logistic_regression": Training(MEASURES, None, per_measure=False, rates=(1.0,), rival="logistic_regression"),
+    "logistic_regression": Training(
+        MEASURES, None, per_measure=False, rates=(1.0,), baseline=baselines.logistic_regression
+    ),
 }
 
 SHIFT_TRAININGS: dict[str, Training] = {
@@ -128,7 +131,7 @@ SHIFT_TRAININGS: dict[str, Training] = {
     "shift_denim": Training(("kld",), _default("denim_ns"), rates=(0.01,), shift=True),
     "shift_duple": Training(("kld",), lambda measure, problem: recipe_for("qmean", problem), rates=(0.01,), shift=True),
 }
-"""The networks of the quantification table, at the default rate: what differs there is the estimator."""
+"""The networks of the quantification table, at the default rate; the table compares estimators."""
 SHIFT_TITLES = {
     "shift_cross_entropy": "cross-entropy", "shift_denim": "DENIM-NS on BAKLD", "shift_duple": "DUPLE on Q-mean",
 }  # fmt: skip
@@ -174,12 +177,12 @@ def serving(names: list[str], measure: str) -> list[str]:
     return [name for name in names if measure in TRAININGS[METHODS[name].training].serves]
 
 
-def cut_for(method: str, measure: str) -> str:
-    """The decision rule of a method on a measure: the released baselines have their own for F1 alone."""
-    cut = METHODS[method].cut
-    return "nine" if method.endswith("baseline_released") and measure == "f1" else cut
+def threshold_for(method: str, measure: str) -> str:
+    """The decision rule of a method on a measure; the released baselines have one of their own for F1."""
+    released_f1 = method.endswith("baseline_released") and measure == "f1"
+    return "nine" if released_f1 else METHODS[method].threshold
 
 
 def larger_is_better(measure: str) -> bool:
-    """Orientation of a measure."""
+    """Whether larger values of a measure are better."""
     return bool(measures.get(measure).greater_is_better)

@@ -1,15 +1,16 @@
 """The preset "as released": what the authors' published code does where it differs from the paper.
 
-- DUPLE: 150-100 rectifiers, initial weights of deviation 0.01, biases fixed at 0, Adam 0.002, batches of 256. On min
-  its dual step moves by 1e-5 at most, the wrong way: here both duals stay at one half, balanced error. On Q-mean the
-  branch that it calls weights the positives by true positives and the negatives by false positives (`CountDuals`).
-- DENIM: 100-80, deviation 0.001, batches of 512. (Its own update, on one side of the threshold at a time, is not
-  repeated: the duals are the closed form.)
+- DUPLE: 150-100 rectifiers, initial weights of standard deviation 0.01, biases fixed at 0, Adam at 0.002, batches of
+  256. On min its dual step moves by 1e-5 at most and in the wrong direction, so here both duals stay at one half,
+  which is the balanced error. On Q-mean its code weights the positives by the count of true positives and the
+  negatives by that of false positives (`CountDuals`).
+- DENIM: 100-80 rectifiers, standard deviation 0.001, batches of 512. The duals are the closed form here; the authors'
+  update, one side of the threshold at a time, is not reproduced.
 - The baselines: the same network, batches of 256, squared error; ANN-p weights the rows of a class by the share of the
-  other. Their F1 is read at a predicted probability of 0.9. (Batches without both classes are passed over here.)
-- DAME: 60-60-80 tanh units, dropout 0.6, Adam 0.01 in pre-training and 0.001 in fine-tuning, and a level v that is
-  set once and never refreshed. The pre-training is 30 of 330 epochs; here it is half of the steps, on cross-entropy
-  where theirs is on squared error, since coefficients of rows know no dropout.
+  other one. F1 is evaluated at a predicted probability of 0.9. Batches without both classes are skipped here.
+- DAME: 60-60-80 tanh units, dropout 0.6, Adam at 0.01 in pre-training and at 0.001 in fine-tuning, and a level v that
+  is set once and never refreshed. The authors pre-train for 30 of 330 epochs on squared error; here pre-training is
+  half of the steps on cross-entropy, because row coefficients do not support dropout.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from aesara_nondecomp.training.recipes import Phase, Problem, Recipe
 RATES = {"duple": 0.002, "denim": 0.002, "dame": 0.01, "baseline": 0.002}
 BATCH_SIZES = {"duple": 256, "denim": 512, "dame": 512, "baseline": 256}
 SCHEDULES = {"dame": "step"}
-"""The rate of the second half of the steps is a tenth: 0.001."""
+"""The second half of the steps has a tenth of the rate, 0.001."""
 LOG_ODDS_NINE = math.log(9.0)
 """Score at a predicted probability of 0.9."""
 
@@ -41,10 +42,10 @@ LOG_ODDS_NINE = math.log(9.0)
 
 
 class CountDuals(Driver):
-    """Q-mean's dual update of the authors' code: (alpha, beta) = (TP, FP) / norm((TP, FP)), counted over all batches.
+    """Q-mean's duals in the authors' code: (alpha, beta) = (TP, FP) / norm((TP, FP)), counted over all batches.
 
-    The closed form would be (1 - P, 1 - N) up to a factor: errors of both classes, and rates. Before the first of
-    either count both weights are one half, where theirs would be 0 / 0.
+    The closed form is proportional to (1 - P, 1 - N), the error rates of both classes. While both counts are 0, where
+    the authors divide 0 by 0, both duals are one half.
     """
 
     def __init__(self) -> None:
@@ -76,7 +77,8 @@ class SquaredError(RowDriver):
 
     Parameters
     ----------
-    positive, negative : float > 0. Weights w of the rows of each class.
+    positive, negative : float, default 1.0
+        Weights w of the rows of each class, above 0.
     """
 
     def __init__(self, positive: float = 1.0, negative: float = 1.0):
@@ -93,7 +95,7 @@ class SquaredError(RowDriver):
 
 
 def duple(measure: str, problem: Problem) -> Recipe:
-    """Min: equal weights throughout. Q-mean: the duals from counts."""
+    """Constant equal weights for min, `CountDuals` for Q-mean."""
     driver = FixedWeights(RewardWeights.on("sigmoid", 0.5, 0.5)) if measure == "min" else CountDuals()
     return Recipe((Phase(driver),), learning_rate=RATES["duple"], averaging=0.0)
 
@@ -104,7 +106,7 @@ def baseline(measure: str, problem: Problem) -> Recipe:
 
 
 def weighted_baseline(measure: str, problem: Problem) -> Recipe:
-    """Squared error, each class weighted by the share of the other."""
+    """Squared error, with each class weighted by the share of the other one."""
     driver = SquaredError(1 - problem.prior, problem.prior)
     return Recipe((Phase(driver),), learning_rate=RATES["baseline"], averaging=0.0)
 
@@ -116,8 +118,8 @@ def denim(measure: str, problem: Problem) -> Recipe:
 
 
 def dame(measure: str, problem: Problem) -> Recipe:
-    """Pre-training, then the head at one fixed level."""
-    # A round longer than any run: the level is never refreshed.
+    """Pre-training, then training of the head at one fixed level v."""
+    # A round is longer than any run, so the level is never refreshed.
     driver = DAME(
         measures.get(measure), problem.prior, forgetting=1.0, inner_steps=10**9, round_rows=8192, eps=problem.eps
     )
@@ -129,17 +131,17 @@ def dame(measure: str, problem: Problem) -> Recipe:
 
 
 def duple_network(n_features: int) -> an.Network:
-    """150-100 rectifiers, deviation 0.01."""
+    """150-100 rectifiers, standard deviation 0.01."""
     return _without_biases((n_features, 150, 100, 1), 0.01)
 
 
 def denim_network(n_features: int) -> an.Network:
-    """100-80 rectifiers, deviation 0.001."""
+    """100-80 rectifiers, standard deviation 0.001."""
     return _without_biases((n_features, 100, 80, 1), 0.001)
 
 
 def baseline_network(n_features: int) -> an.Network:
-    """100-80 rectifiers, deviation 0.001."""
+    """100-80 rectifiers, standard deviation 0.001."""
     return _without_biases((n_features, 100, 80, 1), 0.001)
 
 

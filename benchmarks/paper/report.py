@@ -1,4 +1,4 @@
-"""``report.md`` and its pictures, from the finished runs of a grid."""
+"""``report.md`` and its figures, from the finished runs of a grid."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from benchmarks.paper.grid import FIGURES, Grid, Panel, runs, shift_run
 from benchmarks.paper.methods import METHODS, RATES, SHIFT_TITLES, SHIFT_TRAININGS, SLOW_RATES, larger_is_better
 from benchmarks.paper.results import Results, failures, read_lines, trivial
 from benchmarks.paper.runner import lines_path
-from benchmarks.paper.stepcost import step_costs
+from benchmarks.paper.step_cost import step_costs
 from benchmarks.paper.training import SHIFT
-from benchmarks.pictures import TITLES
+from benchmarks.plots import TITLES
 
 ESTIMATORS = {
     "training_prior": "training prior", "cc": "classify and count", "acc": "adjusted count",
@@ -72,7 +72,7 @@ batches of 512; same initial weights and batches for all methods of a seed. Each
 (by group where the data has groups). On these rows are chosen: the learning rate (of {", ".join(map(str, RATES))}, or
 of {", ".join(map(str, SLOW_RATES))} for the paper's listing, which diverges above, and AMP; the released settings are
 fixed), the checkpoint (for KLD the last one), and thresholds where a method has one. Default recipes average the
-weights, for baselines too. All values are by counts, on the test rows, median [lowest, highest] of the seeds."""
+weights, for baselines too. All values are of hard predictions on test rows, median [lowest, highest] of the seeds."""
 
 
 def _versions(stamp: dict) -> str:
@@ -93,10 +93,10 @@ def _claims_table(results: Results, costs: Sequence[dict]) -> str:
     ]  # fmt: skip
     rows = [[claim.claim, claim.source, _verdict_cell(claim), claim.measured, claim.command] for claim in found]
     intro = (
-        "A claim *holds* if it does for the paper's own listing with steps counted as mini-batches; it *holds under "
-        "this reading* if it does in the sense that follows the verdict; else it *does not hold*. A cell is a data set "
-        "of a figure; most cells are two thirds of them. Orderings compare medians over the seeds. Numbers behind each "
-        "row: the tables below."
+        "A claim *holds* if it is true of the paper's own listing, with steps counted as mini-batches. It *holds under "
+        "this reading* if it is true in the sense that follows the verdict. Otherwise it *does not hold*. A cell is a "
+        "data set of a figure; most cells are two thirds of them. Orderings compare medians over the seeds. Numbers "
+        "behind each row: the tables below."
     )
     intro = " ".join([intro, *_remarks(results.grid.panels)])
     header = ["claim", "where", "verdict", "measured", "command (add `--data-dir`)"]
@@ -147,7 +147,7 @@ def _figure_section(results: Results, figure: str) -> str:
 
 
 def _remarks(panels: Sequence[Panel]) -> list[str]:
-    """What a caption must say of the data sets, each once."""
+    """What a caption must say of the data sets, each remark once."""
     return [said for said in dict.fromkeys(remark(panel.dataset, panel.used) for panel in panels) if said]
 
 
@@ -198,7 +198,7 @@ def _cost_table(costs: Sequence[dict]) -> str:
 
 
 def _shift_table(results: Results) -> str:
-    """Mean absolute error of every estimator on every network, medians over seeds."""
+    """Errors of every estimator on every network, medians over seeds."""
     panels = [panel for panel in results.grid.panels if panel.measure == "kld"]
     rows: list[list[str]] = []
     for training in SHIFT_TRAININGS:
@@ -211,7 +211,7 @@ def _shift_table(results: Results) -> str:
     intro = (
         f"Test sets of {SHIFT['sample_size']} rows resampled to {SHIFT['grid']} prevalences from 0 to 1, "
         f"{SHIFT['repeats']} sets each (the artificial-prevalence protocol of QuaPy). Mean absolute error / relative "
-        "absolute error / KL divergence of the estimated share of positives; default recipes at the default rate, last "
+        "absolute error / KL divergence of the estimated prevalence; default recipes at the default rate, last "
         "step, posteriors calibrated and the threshold chosen (for KLD) on the validation rows; medians over the seeds."
     )
     intro = " ".join([intro, *_remarks(panels)])

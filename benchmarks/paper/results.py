@@ -1,4 +1,4 @@
-"""From the lines of the runs to what validation chose, and to curves."""
+"""From the lines of the runs to the values at the rate and checkpoint that validation chose, and to curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from aesara_nondecomp import measures
 from benchmarks.paper.grid import Grid, Panel, Run, run_for
-from benchmarks.paper.methods import METHODS, TRAININGS, cut_for, larger_is_better, serving
+from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better, serving, threshold_for
 from benchmarks.paper.runner import lines_path
 from benchmarks.paper.training import split
 
@@ -24,9 +24,9 @@ class Choice(NamedTuple):
     seed: int
     rate: float
     line: dict[str, Any]
-    """At the chosen checkpoint."""
+    """The line of the chosen checkpoint."""
     lines: Lines
-    """Of the whole run at the chosen rate."""
+    """All lines of the run at the chosen rate."""
 
 
 class Results:
@@ -37,7 +37,7 @@ class Results:
         self._choices: dict[tuple[Panel, str], list[Choice]] = {}
 
     def choices(self, panel: Panel, method: str) -> list[Choice]:
-        """One per seed that has at least one finished run."""
+        """The choice of each seed that has a finished run."""
         key = panel, method
         if key not in self._choices:
             found = (self._choice(panel, method, seed) for seed in self.grid.seeds)
@@ -58,18 +58,30 @@ class Results:
         return float(np.median(found)) if found else math.nan
 
     def curve(self, panel: Panel, method: str, axis: str) -> tuple[np.ndarray, np.ndarray]:
-        """Axis values (medians over seeds), and test values (seeds, checkpoints).
+        """The test curves of a method.
 
         Parameters
         ----------
+        panel : Panel
+            The panel.
+        method : str
+            Name of the method.
         axis : {"step", "samples", "seconds"}
+            What the curves run along.
+
+        Returns
+        -------
+        along : array, shape (n_checkpoints,)
+            Axis values, medians over the seeds.
+        values : array, shape (n_seeds, n_checkpoints)
+            Test values.
         """
         runs = [choice.lines for choice in self.choices(panel, method)]
         along = np.median([[line[axis] for line in lines] for lines in runs], axis=0)
         return along, np.array([[value(line, "test", panel, method) for line in lines] for lines in runs])
 
     def first(self, panel: Panel, method: str, goal: float, axis: str = "step") -> float:
-        """Median over seeds of where the test curve first reaches `goal`; infinite for never."""
+        """Median over seeds of the axis value at which the test curve first reaches `goal`; infinite for never."""
         reached = [self._first_of(choice.lines, panel, method, goal, axis) for choice in self.choices(panel, method)]
         return float(np.median(reached)) if reached else math.nan
 
@@ -98,13 +110,13 @@ def read_lines(out: Path, run: Run) -> Lines:
 
 
 def value(line: dict[str, Any], rows: str, panel: Panel, method: str, measure: str | None = None) -> float:
-    """A line's value of the panel's measure (or another one) under the method's decision rule; NaN if undefined."""
-    found = line[rows][cut_for(method, panel.measure)].get(measure or panel.measure)
+    """Value of the panel's measure (or of another) in a line, under the method's decision rule; NaN if undefined."""
+    found = line[rows][threshold_for(method, panel.measure)].get(measure or panel.measure)
     return math.nan if found is None else float(found)
 
 
 def _candidates(lines: Lines, panel: Panel) -> Lines:
-    """The checkpoints to choose from: for KLD the last one, as any network passes through KLD = 0 by chance."""
+    """The checkpoints to choose from: for KLD only the last, because any network passes KLD = 0 by chance."""
     return lines[-1:] if panel.measure == "kld" else lines
 
 
@@ -114,16 +126,16 @@ def _score(line: dict[str, Any], panel: Panel, method: str) -> float:
 
 
 class Trivial(NamedTuple):
-    """What needs no training, on the test rows of a panel."""
+    """Test values that need no training."""
 
     value: float
     """The better of all-positive and all-negative."""
     training_prior: float | None
-    """For KLD, the value of answering with the share of positives of the training rows."""
+    """For KLD, the value of the training prior as the estimate."""
 
 
 def trivial(panel: Panel, grid: Grid) -> Trivial:
-    """The floor of a panel."""
+    """The trivial values of a panel."""
     part = split(panel.used, grid.data_dir, grid.seeds[0])
     test, train = part.train.test_prior, part.problem.prior
     eps = 0.5 / len(part.train.signs_test)
@@ -134,7 +146,7 @@ def trivial(panel: Panel, grid: Grid) -> Trivial:
 
 
 def failures(out: Path, grid_names: set[str]) -> list[dict[str, Any]]:
-    """The errors of the grid's runs that failed."""
+    """The errors of the failed runs of a grid."""
     folder = out / "errors"
     found = [path for path in sorted(folder.glob("*.json")) if path.stem in grid_names] if folder.is_dir() else []
     return [json.loads(path.read_text("utf-8")) for path in found]

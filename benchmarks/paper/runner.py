@@ -1,7 +1,7 @@
-"""One run to a file of lines, and many runs in parallel.
+"""Write the lines of one run to a file, and do many runs in parallel.
 
-A run writes its lines to a temporary file and renames it when all are there: however the harness is killed, a file is
-whole or absent, and the next start runs what is absent. Every process uses one BLAS thread.
+A run writes its lines to a temporary file and renames it when it is complete. So if the command is killed, each file is
+complete or absent, and the next start does the runs whose files are absent. Every process uses one BLAS thread.
 """
 
 from __future__ import annotations
@@ -24,24 +24,34 @@ from benchmarks.paper.training import lines_of
 def run_all(
     runs: Sequence[Run], data_dir: str | None, out: Path, jobs: int, stamp: dict[str, Any], dask: str | None = None
 ) -> int:
-    """Run what has no file yet, `jobs` at a time; the number of runs that failed.
+    """Do the runs that have no file yet.
 
     Parameters
     ----------
     runs : sequence of Run
+        All runs, finished or not.
     data_dir : str or None
-    out : Path. Gets ``runs/NAME.jsonl``, and ``errors/NAME.json`` for a run that fails; it is tried again next time.
-    jobs : int. Number of processes.
-    stamp : dict. Commit and versions, for every line.
+        Folder of the data sets that are not embedded.
+    out : Path
+        Gets ``runs/NAME.jsonl`` for each run, or ``errors/NAME.json`` if it fails; failed runs are repeated next time.
+    jobs : int
+        Number of processes.
+    stamp : dict
+        Commit and versions, added to every line.
     dask : str, optional
-        Address of a Dask scheduler, whose workers see `out` and `data_dir` under the same paths; "local" starts `jobs`
+        Address of a Dask scheduler whose workers see `out` and `data_dir` under the same paths; "local" starts `jobs`
         workers here.
+
+    Returns
+    -------
+    int
+        Number of failed runs.
     """
     out = out.resolve()
     waiting = [run for run in runs if not lines_path(out, run).exists()]
     for folder in ("runs", "errors"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-        for stale in (out / folder).glob("*.partial"):  # of a harness that was killed
+        for stale in (out / folder).glob("*.partial"):  # of a command that was killed
             stale.unlink(missing_ok=True)
     if not waiting:
         return 0
@@ -54,22 +64,22 @@ def run_all(
 
 
 def run_one(run: Run, data_dir: str | None, out: Path, stamp: dict[str, Any]) -> bool:
-    """Make a run and write its file; False, and a file of the error, if it fails."""
+    """Do a run and write its file; return False and write the error to a file if it fails."""
     from threadpoolctl import threadpool_limits
 
     begun = time.perf_counter()
     error_path = out / "errors" / f"{run.name}.json"
     try:
-        # Single process too, where joblib starts no worker with limits of its own; what is not loaded has no limit.
+        # joblib limits its workers, but with one job it starts none. Only a library that is loaded can be limited.
         linked_blas()
         with threadpool_limits(1):
             lines = lines_of(run, data_dir)
-    except Exception as error:  # the grid goes on, whatever went wrong in one run
+    except Exception as error:  # a failed run must not stop the grid
         content = {**run._asdict(), "error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
         _write_whole(error_path, [content])
         return False
-    whole = round(time.perf_counter() - begun, 3)
-    _write_whole(lines_path(out, run), [{**line, "run_seconds": whole, **stamp} for line in lines])
+    seconds = round(time.perf_counter() - begun, 3)
+    _write_whole(lines_path(out, run), [{**line, "run_seconds": seconds, **stamp} for line in lines])
     error_path.unlink(missing_ok=True)
     return True
 
@@ -91,7 +101,7 @@ def _write_whole(path: Path, lines: list[dict]) -> None:
 
 @contextmanager
 def _workers(jobs: int, dask: str | None) -> Iterator[tuple[Any, int]]:
-    """joblib, set to use processes here or the workers of a Dask cluster, and their number (-1: all there are)."""
+    """joblib with local processes or the workers of a Dask cluster, and their number (-1 for all)."""
     joblib = _joblib()
     if dask is None:
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
@@ -104,7 +114,7 @@ def _workers(jobs: int, dask: str | None) -> Iterator[tuple[Any, int]]:
         yield joblib, -1
 
 
-def _distributed():
+def _distributed() -> Any:
     try:
         import distributed
     except ImportError as missing:
@@ -112,17 +122,17 @@ def _distributed():
     return distributed
 
 
-def _joblib():
+def _joblib() -> Any:
     try:
         import joblib
     except ImportError as missing:
-        raise ValueError("the harness needs joblib: pip install 'aesara-nondecomp[benchmarks]'") from missing
+        raise ValueError("the paper's grid needs joblib: pip install 'aesara-nondecomp[benchmarks]'") from missing
     return joblib
 
 
-def _tqdm():
+def _tqdm() -> Any:
     try:
         from tqdm import tqdm
     except ImportError as missing:
-        raise ValueError("the harness needs tqdm: pip install 'aesara-nondecomp[benchmarks]'") from missing
+        raise ValueError("the paper's grid needs tqdm: pip install 'aesara-nondecomp[benchmarks]'") from missing
     return tqdm

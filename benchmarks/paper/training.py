@@ -1,4 +1,4 @@
-"""One training run, evaluated at its checkpoints."""
+"""One training run, with an evaluation at each checkpoint."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from benchmarks.paper.released import LOG_ODDS_NINE
 
 VALIDATION_SHARE = 0.2
 SHIFT = {"sample_size": 500, "grid": 11, "repeats": 10, "seed": 0}
-"""Test sets of the quantification table: their rows, how many prevalences from 0 to 1, and sets for each."""
+"""Test sets of the quantification table: rows of a set, prevalences from 0 to 1, and sets for each."""
 CATALOGUE = measures.defaults()
-DIGITS = 10  # significant ones, of the numbers in a line
+DIGITS = 10  # significant digits of the numbers in a line
 
 
 class Split(NamedTuple):
-    """A data set with its training rows cut in two for one seed."""
+    """A data set whose training rows are split for one seed."""
 
     train: Prepared
     held: np.ndarray
@@ -44,7 +44,7 @@ class Split(NamedTuple):
 
 @lru_cache(maxsize=4)
 def split(name: str, data_dir: str | None, seed: int) -> Split:
-    """80 % of the training rows to train on, and 20 % that choose rates, checkpoints and thresholds."""
+    """80 % of the training rows to train on, and 20 % to choose rates, checkpoints and thresholds on."""
     whole = prepare(name, data_dir)
     kept, held = data.stratified_split(whole.signs, VALIDATION_SHARE, seed, whole.groups)
     return Split(whole.part(kept), whole.X[held], whole.signs[held])
@@ -53,7 +53,7 @@ def split(name: str, data_dir: str | None, seed: int) -> Split:
 def lines_of(run: Run, data_dir: str | None) -> list[dict[str, Any]]:
     """The lines of a run, one per evaluation."""
     training, part = _training(run.training), split(run.dataset, data_dir, run.seed)
-    lines = _rival_line(run, training, part) if training.rival else _network_lines(run, training, part, data_dir)
+    lines = _baseline_line(run, training, part) if training.baseline else _network_lines(run, training, part, data_dir)
     return [_writable({**run._asdict(), **line}) for line in lines]
 
 
@@ -63,7 +63,7 @@ def lines_of(run: Run, data_dir: str | None) -> list[dict[str, Any]]:
 class _Compiled(NamedTuple):
     functions: an.TrainFunctions
     seconds: float
-    """To compile, or to load from Aesara's cache, all that the training calls."""
+    """To compile everything that the training calls, or to load it from Aesara's cache."""
 
 
 def _network_lines(run: Run, training: Training, part: Split, data_dir: str | None) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ def _training(name: str) -> Training:
 
 @cache
 def _compiled(dataset: str, data_dir: str | None, name: str) -> _Compiled:
-    """A training's functions, each called once, so that the clock of a run never counts compilation."""
+    """The functions of a training, each called once, so that compilation is excluded from the times of a run."""
     training, part = _training(name), split(dataset, data_dir, 0)
     build, common = training.network, 0.0
     functions = an.TrainFunctions(build(part.train.X.shape[1])) if build else part.train.functions
@@ -99,7 +99,14 @@ def _recipe(training: Training, measure: str, part: Split) -> Recipe:
     return training.recipe(training.serves[0] if measure == "any" else measure, part.problem)
 
 
-def _fit(functions, training: Training, recipe: Recipe, run: Run, part: Split, on_step: Callable[[Any], None]) -> None:
+def _fit(
+    functions: an.TrainFunctions,
+    training: Training,
+    recipe: Recipe,
+    run: Run,
+    part: Split,
+    on_step: Callable[[Any], None],
+) -> None:
     an.fit(
         part.train.X,
         part.train.signs,
@@ -116,9 +123,11 @@ def _fit(functions, training: Training, recipe: Recipe, run: Run, part: Split, o
 
 
 class _Reader:
-    """Collects a line at each checkpoint; training time stands still meanwhile."""
+    """Collects a line at each checkpoint; its own time is not counted as training time."""
 
-    def __init__(self, functions, part: Split, steps: Sequence[int], averaged: bool, compile_seconds: float):
+    def __init__(
+        self, functions: an.TrainFunctions, part: Split, steps: Sequence[int], averaged: bool, compile_seconds: float
+    ):
         self.functions, self.part, self.steps = functions, part, set(steps)
         self.averaged, self.compile_seconds = averaged, compile_seconds
         self.sums: list[ClassSums] = []
@@ -129,8 +138,8 @@ class _Reader:
         self.sums.append(step.sums)
         if step.step not in self.steps:
             return
-        # A recipe without averaging is read at the last weights; in a phase on the head alone, the averages of the
-        # whole network would not have moved.
+        # Without averaging the last weights are evaluated: the averages of the whole network may be stale, because a
+        # phase that trains the head only does not update them.
         weights = self.functions.averaged_parameters() if self.averaged else self.functions.parameters()
         with self.functions.using(weights):
             scores = self.functions.scores(self.part.train.X_test)
@@ -153,7 +162,7 @@ class _Reader:
 
 
 def _shift(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str, dict[str, float]]:
-    """Mean errors of each estimator of the prevalence over test sets of shifted prevalences."""
+    """Mean errors of each estimator of the prevalence, on test sets of shifted prevalences."""
     quantifier = Quantifier.fit(held_scores, part.held_signs)
     threshold, _ = metrics.best_threshold("kld", held_scores, part.held_signs)
     estimators = {
@@ -163,51 +172,60 @@ def _shift(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str
     return prevalence_shift.prevalence_shift(scores, part.train.signs_test, estimators, **SHIFT).errors()
 
 
-# -- rivals ----------------------------------------------------------------------------------------------------------
+# -- baselines -------------------------------------------------------------------------------------------------------
 
 
-def _rival_line(run: Run, training: Training, part: Split) -> Iterable[dict[str, Any]]:
-    from benchmarks import rivals
-
+def _baseline_line(run: Run, training: Training, part: Split) -> Iterable[dict[str, Any]]:
+    assert training.baseline is not None
     train = part.train
     begun = time.perf_counter()
-    rival = getattr(rivals, str(training.rival))(train.X, train.signs, run.rate, run.seed)
+    scorer = training.baseline(train.X, train.signs, run.rate, run.seed)
     seconds = time.perf_counter() - begun
     times = {"seconds": seconds, "seconds_with_compilation": seconds}
-    yield {"step": 0, "samples": len(train.signs), **times, **evaluation(part, rival(part.held), rival(train.X_test))}
+    yield {"step": 0, "samples": len(train.signs), **times, **evaluation(part, scorer(part.held), scorer(train.X_test))}
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
 
 
 def evaluation(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    """Count values on the validation and test rows, by decision rule.
+    """Values of the predictions on the validation and test rows, for each decision rule.
+
+    Parameters
+    ----------
+    part : Split
+        The data, with validation and test labels.
+    held_scores : array, shape (n_held,)
+        Scores of the validation rows.
+    scores : array, shape (n_test,)
+        Scores of the test rows.
 
     Returns
     -------
     dict
-        "validation" and "test", each {rule: {measure: value}}: the whole catalogue at 0, the paper's measures at the
-        other rules. "tuned" is a threshold per measure, the best on the validation rows; "thresholds" has them.
+        "validation" and "test", each {rule: {measure: value}}: the whole catalogue at threshold 0, the paper's measures
+        at the other rules. "tuned" is the best threshold of each measure on the validation rows; "thresholds" has them.
     """
     prior = part.problem.prior
     fixed = {"zero": 0.0, "prior": math.log(prior / (1 - prior)), "nine": LOG_ODDS_NINE}
     tuned = {measure: metrics.best_threshold(measure, held_scores, part.held_signs) for measure in MEASURES}
     values: dict[str, Any] = {}
     for rows, s, signs in (("validation", held_scores, part.held_signs), ("test", scores, part.train.signs_test)):
-        tables = {rule: metrics.confusion_at_threshold(s, signs, at) for rule, at in fixed.items()}
+        confusions = {rule: metrics.confusion_at_threshold(s, signs, at) for rule, at in fixed.items()}
         values[rows] = {
-            rule: metrics.report(table, CATALOGUE if rule == "zero" else MEASURES) for rule, table in tables.items()
+            rule: metrics.report(confusion, CATALOGUE if rule == "zero" else MEASURES)
+            for rule, confusion in confusions.items()
         }
         values[rows]["tuned"] = {
             measure: metrics.score(measure, metrics.confusion_at_threshold(s, signs, at))
             for measure, (at, _) in tuned.items()
         }
-        values[rows]["counts"] = tables["zero"]._asdict()
+        values[rows]["counts"] = confusions["zero"]._asdict()
     return {**values, "thresholds": {measure: at for measure, (at, _) in tuned.items()}}
 
 
 def _writable(value: Any) -> Any:
-    """The same without NaN and infinity, which JSON lacks, and with no more digits than mean anything."""
+    """The same with None for NaN and infinity, which JSON lacks, and rounded to `DIGITS`."""
     if isinstance(value, dict):
         return {name: _writable(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The Twitter study's own arithmetic: readings, summaries, claims, and the attention page."""
+"""Estimators, summaries, tables and the attention page of the Twitter study."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
-from benchmarks import anchors, twitter, twitter_judging, twitter_report
-from benchmarks.twitter_pictures import Attended, write_attention
+from benchmarks.twitter import evaluation, objectives, report
+from benchmarks.twitter.plots import write_attention
+from benchmarks.twitter.types import Attended, EvaluationSet, Plan, Tweets
 
 
 def scored(n=4000, prior=0.7, separation=2.0, seed=0):
@@ -19,7 +20,7 @@ def scored(n=4000, prior=0.7, separation=2.0, seed=0):
 
 def test_adjusted_counts_follow_a_drifting_share_where_counts_do_not():
     scores, signs = scored()
-    readings = twitter_judging.estimators(*scored(seed=1))
+    readings = evaluation.estimators(*scored(seed=1))
     negatives = scores[signs < 0]
     assert readings["cc"](negatives) > 0.1
     for reading in ("acc", "sld"):
@@ -30,9 +31,9 @@ def test_adjusted_counts_follow_a_drifting_share_where_counts_do_not():
 def test_the_training_prior_errs_by_its_distance_from_the_share_of_each_set():
     scores, signs = scored()
     training = np.array([1] * 6 + [-1] * 4)
-    tweets = twitter.Tweets("tiny", None, np.zeros((10, 1)), training, {"tiny": ([], None, signs)}, {})
-    plan = twitter.Plan((0,), 1, (1,), 2)
-    own, drift = twitter_judging.prior_rows(tweets, plan)
+    tweets = Tweets("tiny", None, np.zeros((10, 1)), training, {"tiny": EvaluationSet([], None, signs)}, {})
+    plan = Plan((0,), 1, (1,), 2)
+    own, drift = evaluation.errors_of_prior(tweets, plan)
     assert own["ae_mean"] == pytest.approx(abs(0.6 - np.mean(signs > 0)), abs=0.02)
     assert drift["ae_mean"] == pytest.approx(np.mean(np.abs(0.6 - np.arange(5, 100, 5) / 100)), abs=1e-9)
     assert sorted(drift["kld_by_share"])[0] == 0.05 and sorted(drift["kld_by_share"])[-1] == 0.95
@@ -40,14 +41,14 @@ def test_the_training_prior_errs_by_its_distance_from_the_share_of_each_set():
 
 def test_the_summary_holds_medians_over_seeds_and_the_range_of_means():
     row = {"network": "lstm", "objective": "cross-entropy", "reading": "cc", "sets": "drift", "kld_by_share": {}}
-    rows = [{**row, "seed": k, **{name: float(v) for name in twitter_judging.ERRORS}} for k, v in enumerate((1, 5, 2))]
-    (summary,) = twitter_judging.summarised(rows)
+    rows = [{**row, "seed": k, **{name: float(v) for name in evaluation.ERRORS}} for k, v in enumerate((1, 5, 2))]
+    (summary,) = evaluation.summarize(rows)
     assert summary["kld_mean"] == 2.0 and summary["range"] == [1.0, 5.0]
 
 
 def test_the_report_counts_the_seeds_on_which_denim_does_better():
-    klds = {twitter_report.DENIM: (1.0, 2.0), twitter_report.FOR_TABLES: (1.5, 1.5)}
-    klds.update({twitter_report.CROSS_ENTROPY: (3.0, 3.0), twitter_report.CLASS_WEIGHTED: (0.5, 0.5)})
+    klds = {objectives.DENIM: (1.0, 2.0), objectives.FOR_TABLES: (1.5, 1.5)}
+    klds.update({objectives.CROSS_ENTROPY: (3.0, 3.0), objectives.CLASS_WEIGHTED: (0.5, 0.5)})
     rows = [
         {"network": network, "objective": name, "reading": reading, "sets": "drift", "seed": seed, "kld_mean": kld}
         for network in TEXT_NETWORKS
@@ -55,15 +56,10 @@ def test_the_report_counts_the_seeds_on_which_denim_does_better():
         for name, of_seeds in klds.items()
         for seed, kld in enumerate(of_seeds)
     ]
-    lines = twitter_report._duels(rows).split("\n")
+    lines = report._duels(rows).split("\n")
     assert "| attention | DENIM on BAKLD | 1.5000 | 1.0000 2.0000 |  | 1.5000 | 1.5000 |" in lines
     for name, wins in zip(klds, ("", "1 of 2", "2 of 2", "0 of 2")):
         assert sum(line.startswith(f"| lstm | {name} |") and f"| {wins} | " in line for line in lines) == 1
-
-
-def test_the_halfway_anchor_has_half_the_log_odds_of_the_prior():
-    weight = anchors._halfway(0.9)
-    assert np.log(weight / (1 - weight)) == pytest.approx(np.log(0.9 / 0.1) / 2)
 
 
 def test_words_on_the_attention_page_are_escaped_and_shaded_by_weight_and_sign(tmp_path):

@@ -12,7 +12,7 @@ from aesara_nondecomp import data, measures
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.metrics import quantification
 from aesara_nondecomp.step import scoring
-from benchmarks import gemm_floor, speed, target
+from benchmarks import gemm_floor, speed, time_to_target
 
 rng = np.random.default_rng(5)
 CATALOGUE = measures.defaults()
@@ -131,8 +131,8 @@ def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
 @pytest.mark.parametrize("seed", range(20))
 def test_the_tuned_threshold_of_the_peer_is_the_best_of_all(seed):
     scores, y = labelled_scores(200, seed)
-    best = max(target._worse_rate(scores, y, threshold) for threshold in scores)
-    assert target._worse_rate(scores, y, target._best_threshold(scores, y)) == best
+    best = max(time_to_target.worse_rate(scores, y, threshold) for threshold in scores)
+    assert time_to_target.worse_rate(scores, y, time_to_target.best_threshold(scores, y)) == best
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other processors are left as they are")

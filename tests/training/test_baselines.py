@@ -116,18 +116,18 @@ def test_spade_refuses_a_measure_that_duple_does_not_serve():
         recipe_for("f1", PROBLEM, "spade")
 
 
-# -- rivals ----------------------------------------------------------------------------------------------------------
+# -- scikit-learn ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["hist_gradient_boosting", "logistic_regression"])
-def test_a_rival_scores_rows_and_its_tuned_f1_beats_the_trivial_one(name):
+def test_a_baseline_scores_rows_and_its_tuned_f1_beats_the_trivial_one(name):
     pytest.importorskip("sklearn", reason="scikit-learn (extra `benchmarks`) is not installed")
-    from benchmarks import rivals
+    from benchmarks import baselines
 
     train, held, test = (rows(seed=seed, n=500) for seed in (0, 1, 2))
     options = {"iterations": 20} if name == "hist_gradient_boosting" else {}
-    scorer = getattr(rivals, name)(*train, seed=0, **options)
+    scorer = getattr(baselines, name)(*train, seed=0, **options)
     threshold, _ = metrics.best_threshold("f1", scorer(held[0]), held[1])
     table = metrics.confusion_at_threshold(scorer(test[0]), test[1], threshold)
     assert metrics.score("f1", table) > measures.get("f1").trivial(0.25) + 0.1
-    assert (scorer(test[0]) == getattr(rivals, name)(*train, seed=0, **options)(test[0])).all()
+    assert (scorer(test[0]) == getattr(baselines, name)(*train, seed=0, **options)(test[0])).all()

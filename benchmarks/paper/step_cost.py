@@ -1,4 +1,4 @@
-"""Time of one step of DUPLE and of STRUCT-ANN: same network, batch and optimiser, compilation outside of both loops."""
+"""Time of a step of DUPLE and of STRUCT-ANN: same network, batch and optimiser, without compilation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDS, ROWS_PER_ROUND = 7, 10_000
 
 
 class Case(NamedTuple):
-    """A batch to step through."""
+    """A batch and a network."""
 
     measure: str
     batch: int
@@ -35,7 +35,7 @@ DIRECT = {"min": drivers.DUPLE, "qmean": drivers.DUPLE, "f1": drivers.DAME, "kld
 
 
 def step_costs(out: Path) -> list[dict]:
-    """Median milliseconds a step of each case; measured once, then read from ``out/step_cost.json``."""
+    """Median milliseconds of a step of each case; measured once, then read from ``out/step_cost.json``."""
     path = out / "step_cost.json"
     if not path.is_file():
         write_json(str(path), [_measured(case) for case in CASES])
@@ -66,5 +66,5 @@ def _measured(case: Case) -> dict:
 
 def _loop(functions: TrainFunctions, driver: drivers.Driver, X, signs, case: Case) -> Callable[[], object]:
     steps = train(functions, driver, data.MiniBatches(X, signs, case.batch, 0), learning_rate=1e-4)
-    next(steps)  # compiles what is not compiled yet
+    next(steps)  # compiles
     return lambda: next(steps)

@@ -1,16 +1,17 @@
 """Time of one DUPLE step against one cross-entropy step, on the same network, batch and optimiser (Adam).
 
-Three things are timed in turn, again and again, and compared by medians:
+Three steps are timed in interleaved rounds and compared by medians:
 
 - DUPLE: weights from the duals, the compiled step, class sums back to the driver;
-- the same loop with fixed cross-entropy weights;
-- a step compiled for cross-entropy alone (mean softplus, no class sums, no driver): what a user of Aesara would write.
+- the same loop with the fixed weights of cross-entropy;
+- a step compiled for cross-entropy alone, as a user of Aesara would write it: mean softplus, no class sums, no driver.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _case(batch: int, d: int, hidden: tuple[int, ...], rounds: int) -> dict:
     }
 
 
-def _loop(driver: drivers.Driver, d: int, hidden, X, y) -> Callable[[], None]:
+def _loop(driver: drivers.Driver, d: int, hidden: tuple[int, ...], X: np.ndarray, y: np.ndarray) -> Callable[[], None]:
     functions = an.TrainFunctions(an.mlp(d, hidden, seed=0))
     driver.refresh(functions.class_sums(X, y))
 
@@ -79,13 +80,13 @@ def _loop(driver: drivers.Driver, d: int, hidden, X, y) -> Callable[[], None]:
     return step
 
 
-def _plain_cross_entropy(d: int, hidden, X, y) -> Callable[[], None]:
+def _plain_cross_entropy(d: int, hidden: tuple[int, ...], X: np.ndarray, y: np.ndarray) -> Callable[[], None]:
     network, optimiser = an.mlp(d, hidden, seed=0), an.optimisers.Adam()
     labels = at.vector("y", dtype="float32")
     objective = -at.mean(at.softplus(-labels * network.scores[:, 0]))
     gradients = aesara.grad(objective, network.parameters)
 
-    def like(p):
+    def like(p: Any) -> Any:
         return aesara.shared(np.zeros_like(p.get_value()))
 
     t, *slots = aesara.shared(np.asarray(0.0)), *[like(p) for _ in optimiser.slots for p in network.parameters]

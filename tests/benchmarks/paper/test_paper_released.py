@@ -10,7 +10,7 @@ from aesara_nondecomp import data, training
 from aesara_nondecomp.metrics.class_rates import class_sums
 from aesara_nondecomp.training.recipes import Problem
 from benchmarks.paper import released
-from benchmarks.paper.methods import MEASURES, METHODS, TRAININGS, cut_for
+from benchmarks.paper.methods import MEASURES, METHODS, TRAININGS, threshold_for
 
 
 def batch(rng, rows, prior):
@@ -117,6 +117,6 @@ def test_training_the_released_baseline_is_what_a_transcript_in_numpy_does():
 def test_both_released_baselines_read_f1_at_nine_to_one_and_all_else_at_even_odds():
     for method in ("baseline_released", "weighted_baseline_released"):
         assert METHODS[method].training in TRAININGS
-        assert {measure: cut_for(method, measure) for measure in MEASURES} == {
+        assert {measure: threshold_for(method, measure) for measure in MEASURES} == {
             "min": "zero", "qmean": "zero", "f1": "nine", "kld": "zero",
         }  # fmt: skip

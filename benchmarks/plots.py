@@ -1,4 +1,4 @@
-"""Pictures of benchmark results, drawn by matplotlib (extra `plots`)."""
+"""Curves of benchmark results, drawn by matplotlib (extra `plots`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 TITLES = {"min": "min(TPR, TNR)", "qmean": "Q-mean", "f1": "F1", "kld": "KL divergence of the class shares"}
-COLOURS = ("#0072b2", "#888888", "#e69f00", "#009e73")  # direct method first; told apart by colour-blind eyes
+COLOURS = ("#0072b2", "#888888", "#e69f00", "#009e73")  # direct method first; colour-blind readers can distinguish them
 STYLES = ("-", ":", "--", "-.")
 
 
@@ -23,18 +23,18 @@ class Panel(NamedTuple):
 
 
 def draw_curves(panels: Sequence[Panel], dataset: str, path: str) -> None:
-    """Test value against steps, a panel per measure: medians over seeds, ranges shaded, the trivial value dotted."""
-    plt = _pyplot()
+    """Test value against steps, with a panel for each measure: medians, shaded ranges, dotted trivial value."""
+    plt = pyplot()
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for axis, panel in zip(axes.flat, panels):
         _draw_panel(axis, panel)
-    figure.suptitle(f"{dataset}: count measures on test data while training (median and range of 3 seeds)")
+    figure.suptitle(f"{dataset}: test values while training (median and range of 3 seeds)")
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
-def _draw_panel(axis, panel: Panel) -> None:
+def _draw_panel(axis: Any, panel: Panel) -> None:
     for (method, values), colour, style in zip(panel.curves.items(), COLOURS, STYLES):
         axis.plot(panel.steps, np.median(values, axis=0), style, color=colour, label=method, linewidth=1.8)
         axis.fill_between(panel.steps, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
@@ -50,11 +50,12 @@ def _draw_panel(axis, panel: Panel) -> None:
     axis.legend(fontsize=8)
 
 
-def _pyplot():
+def pyplot() -> Any:
+    """matplotlib.pyplot, drawing to files; a ValueError with the remedy where it is missing."""
     try:
         import matplotlib
     except ImportError as missing:
-        raise ValueError("pictures need matplotlib: pip install 'aesara-nondecomp[plots]'") from missing
+        raise ValueError("figures need matplotlib: pip install 'aesara-nondecomp[plots]'") from missing
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

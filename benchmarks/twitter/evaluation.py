@@ -1,28 +1,27 @@
-"""How the Twitter study reads shares off scores, and judges them on resampled test sets."""
+"""How the study estimates a prevalence from scores, and the errors on resampled test sets."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp import metrics
 from aesara_nondecomp.metrics.prevalence_shift import PrevalenceShift, prevalence_errors, prevalence_shift
 from aesara_nondecomp.metrics.quantification import Quantifier
-
-if TYPE_CHECKING:
-    from benchmarks.twitter import Plan, Run, Tweets
+from benchmarks.twitter.types import Plan, Run, Tweets
 
 PRIOR_ONLY = "training prior"
 ERRORS = ("kld_mean", "ae_mean", "kld_5", "kld_50", "kld_95")
 SAMPLE_SIZE = 500  # tweets in a resampled test set
 DRIFT = (0.05, 0.95)
+Estimators = Mapping[str, Callable[[np.ndarray], float]]
 
 
 def estimators(scores: np.ndarray, signs: np.ndarray) -> dict[str, Callable[[np.ndarray], float]]:
-    """How a share is read from scores, with all that is measured on held-out rows."""
+    """The ways to estimate a prevalence from scores, with what they need measured on held-out rows."""
     quantifier = Quantifier.fit(scores, signs)
     threshold, _ = metrics.best_threshold("kld", scores, signs)
     return {
@@ -33,8 +32,8 @@ def estimators(scores: np.ndarray, signs: np.ndarray) -> dict[str, Callable[[np.
     }
 
 
-def judged(tweets: Tweets, run: Run, plan: Plan) -> list[dict[str, Any]]:
-    """Errors of one run's readings, on each kind of resampled test set."""
+def errors_of_run(tweets: Tweets, run: Run, plan: Plan) -> list[dict[str, Any]]:
+    """Errors of each estimator of one run, on each kind of resampled test set."""
     rows = []
     for kind, shift in _shifts(tweets, run.scores, run.estimators, plan):
         for reading, estimates in shift.estimates.items():
@@ -43,10 +42,10 @@ def judged(tweets: Tweets, run: Run, plan: Plan) -> list[dict[str, Any]]:
     return rows
 
 
-def prior_rows(tweets: Tweets, plan: Plan) -> list[dict[str, Any]]:
-    """The same of the predictor that always answers with the share in training."""
+def errors_of_prior(tweets: Tweets, plan: Plan) -> list[dict[str, Any]]:
+    """The same for the training prior as the estimate of every set."""
     prior = float(np.mean(tweets.signs > 0))
-    scores = {name: np.zeros(len(signs)) for name, (_, _, signs) in tweets.tests.items()}
+    scores = {name: np.zeros(len(test.signs)) for name, test in tweets.tests.items()}
     about = {"network": "none", "objective": PRIOR_ONLY, "reading": "", "seed": 0}
     return [
         {**about, "sets": kind, **_errors(shift, shift.estimates[""])}
@@ -54,18 +53,21 @@ def prior_rows(tweets: Tweets, plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def _shifts(tweets: Tweets, scores, estimators, plan: Plan) -> Iterator[tuple[str, PrevalenceShift]]:
-    """Estimates on sets at the share of each test set, and on sets drawn from the main one at drifting shares."""
-    main, size = next(iter(tweets.tests)), SAMPLE_SIZE
-    for name, (_, _, signs) in tweets.tests.items():
-        yield name, _at_own_share(scores[name], signs, estimators, 10 * plan.repeats)
-    drift = prevalence_shift(scores[main], tweets.tests[main][2], estimators, sample_size=size, repeats=plan.repeats)
+def _shifts(
+    tweets: Tweets, scores: Mapping[str, np.ndarray], estimators: Estimators, plan: Plan
+) -> Iterator[tuple[str, PrevalenceShift]]:
+    """Estimates on sets at the prevalence of each test set, and on sets of the main one at other prevalences."""
+    for name, test in tweets.tests.items():
+        yield name, _at_own_prevalence(scores[name], test.signs, estimators, 10 * plan.repeats)
+    main = next(iter(tweets.tests))
+    signs = tweets.main_test.signs
+    drift = prevalence_shift(scores[main], signs, estimators, sample_size=SAMPLE_SIZE, repeats=plan.repeats)
     inside = (drift.prevalences > DRIFT[0] - 1e-9) & (drift.prevalences < DRIFT[1] + 1e-9)
     kept = {name: estimates[inside] for name, estimates in drift.estimates.items()}
     yield "drift", drift._replace(prevalences=drift.prevalences[inside], estimates=kept)
 
 
-def _at_own_share(scores, signs, estimators, repeats: int) -> PrevalenceShift:
+def _at_own_prevalence(scores: np.ndarray, signs: np.ndarray, estimators: Estimators, repeats: int) -> PrevalenceShift:
     rng = np.random.default_rng(0)
     sets = [rng.integers(len(signs), size=SAMPLE_SIZE) for _ in range(repeats)]
     true = np.array([np.mean(signs[rows] > 0) for rows in sets])
@@ -85,10 +87,10 @@ def _errors(shift: PrevalenceShift, estimates: np.ndarray) -> dict[str, Any]:
     }
 
 
-def summarised(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Medians over seeds, and the range of the mean KLD."""
+def summarize(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Medians over the seeds, and the range of the mean KLD."""
 
-    def key(row):
+    def key(row: dict[str, Any]) -> tuple[str, ...]:
         return row["network"], row["objective"], row["reading"], row["sets"]
 
     summary = []

@@ -1,4 +1,4 @@
-"""Tables of the Twitter study, what the paper says beside them, and the report."""
+"""The study's tables, the paper's claims beside what was measured, and the report."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.twitter_judging import PRIOR_ONLY, SAMPLE_SIZE
+from benchmarks.twitter.evaluation import PRIOR_ONLY, SAMPLE_SIZE
+from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM, FOR_TABLES
 
-FOR_TABLES = "DENIM, recipe for tables"
-DENIM, CROSS_ENTROPY, CLASS_WEIGHTED = "DENIM on BAKLD", "cross-entropy", "class-weighted (ANN-p)"
 HEADER = (
     f"{'network':<11}{'trained by':<26}{'read by':<9}{'mean':>9}  {'range':<19}"
     f"{'5 %':>10}{'50 %':>10}{'95 %':>10}{'AE':>8}"
@@ -67,7 +66,7 @@ def claims(tweets_name: str, summary: list[dict[str, Any]]) -> list[dict[str, st
 
 
 def write(content: dict[str, Any], path: str) -> None:
-    """Write the report as Markdown; its pictures are expected beside it."""
+    """Write the report as Markdown; its figures are expected beside it."""
     sections = [
         _head(content),
         _duels(content["rows"]),
@@ -76,9 +75,9 @@ def write(content: dict[str, Any], path: str) -> None:
         "## Mean KLD, median [lowest, highest] of the seeds",
         _means(content),
         "![test KLD while training](twitter-convergence.png)\n![drift](twitter-drift.png)",
-        "Seconds are comparable only where nothing else ran beside the study; steps and tweets always are.",
-        "The attention figure shows tweets, whose text may not be passed on: the command draws it (`attention.png`, "
-        "`attention.html`).",
+        "Seconds are comparable only if nothing else ran at the same time; steps and tweets always are.",
+        "The attention figure shows tweets, whose text may not be passed on, so it is not stored here; the command "
+        "draws it (`attention.png`, `attention.html`).",
     ]
     with open(f"{path}.partial", "w", encoding="utf-8") as file:
         file.write("\n\n".join(sections) + "\n")
@@ -89,20 +88,20 @@ def _head(content: dict[str, Any]) -> str:
     plan, facts, seeds = content["plan"], content["facts"], content["plan"]["seeds"]
     sets = "; ".join(f"{name}: {of['rows']:,}, {of['positives']:.1%}" for name, of in facts.items())
     repeats = plan["repeats"]
-    return f"""# Twitter: shares of positive tweets
+    return f"""# Twitter: prevalence of positive tweets
 
-`python -m benchmarks twitter`, seeds {seeds[0]} to {seeds[-1]}. Tweets and share of positives: {sets}.
-Each seed holds out 20 % of the training tweets, for thresholds and rates. {plan["steps"]} steps of 128 tweets,
-Adam 0.01: the same for all methods, settled on SemEval-2016 test curves of one of the seeds 0 to 2 (rates 0.003 and
+`python -m benchmarks twitter`, seeds {seeds[0]} to {seeds[-1]}. Number of tweets and prevalence: {sets}.
+Each seed holds out 20 % of the training tweets, for thresholds and rates. All methods have {plan["steps"]} steps of 128
+tweets and Adam at 0.01, chosen on SemEval-2016 test curves of one of the seeds 0 to 2 (rates 0.003 and
 0.01, up to 400 steps).
 
-KL divergence of the share in resampled sets of {SAMPLE_SIZE} tweets: mean over {10 * repeats} sets (at the own share),
-or over 19 shares from 5 % to 95 % with {repeats} sets each (drift). The DENIM rows are default recipes for text, but
-for `{FOR_TABLES}`, where cross-entropy is the anchor and not its class-weighted form; that choice was made on held-out
-rows of training sets ([text.md](text.md)).
+KL divergence of the estimated prevalence in resampled sets of {SAMPLE_SIZE} tweets: mean over {10 * repeats} sets (at
+their own prevalence), or over 19 prevalences from 5 % to 95 % with {repeats} sets each (drift). The DENIM rows are
+default recipes for text, except `{FOR_TABLES}`, whose anchor is cross-entropy and not its class-weighted form; that
+choice was made on held-out rows of training sets ([text.md](../../studies/report/text.md)).
 
-Labels are counted (cc), or counted above a threshold tuned on the held-out tweets (tuned), or counted and adjusted by
-the rates measured there (acc), or the share is found by expectation maximisation (sld)."""
+Labels are counted (cc), or counted above a threshold tuned on the held-out tweets (tuned), or counted and adjusted with
+the rates measured there (acc), or the prevalence is estimated by expectation maximisation (sld)."""
 
 
 def _duels(rows: Sequence[dict[str, Any]]) -> str:
@@ -130,8 +129,8 @@ def _means(content: dict[str, Any]) -> str:
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in content["summary"]:
         low, high = row["range"]
-        told = f"{row['kld_mean']:.4f}" + (f" [{low:.4f}, {high:.4f}]" if low < high else "")
-        cells.setdefault((row["network"], row["objective"], row["reading"]), {})[row["sets"]] = told
+        cell = f"{row['kld_mean']:.4f}" + (f" [{low:.4f}, {high:.4f}]" if low < high else "")
+        cells.setdefault((row["network"], row["objective"], row["reading"]), {})[row["sets"]] = cell
     lines = [(*about, *(of[kind] for kind in kinds)) for about, of in cells.items()]
     return _markdown(("network", "trained by", "read by", *kinds), lines)
 

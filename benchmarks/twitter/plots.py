@@ -1,40 +1,34 @@
-"""Pictures of the Twitter study, drawn by matplotlib (extra `plots`), and the attention page."""
+"""Figures of the study, drawn by matplotlib (extra `plots`), and the attention page."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from benchmarks.pictures import _pyplot
+from benchmarks.plots import pyplot
+from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM, FOR_TABLES
+from benchmarks.twitter.types import Attended
 
 COLOURS = {
-    "DENIM, recipe for tables": "#cc79a7",
-    "DENIM on BAKLD": "#0072b2",
+    FOR_TABLES: "#cc79a7",
+    DENIM: "#0072b2",
     "DENIM-NS on BAKLD": "#56b4e9",
     "DENIM on KLD": "#009e73",
     "DENIM-NS on KLD": "#8fd175",
-    "cross-entropy": "#d55e00",
-    "class-weighted (ANN-p)": "#e69f00",
+    CROSS_ENTROPY: "#d55e00",
+    CLASS_WEIGHTED: "#e69f00",
 }
 NAMES = {"attention": "attention model (AM)", "lstm": "LSTM"}
 POSITIVE, NEGATIVE = (0.20, 0.65, 0.30), (0.85, 0.20, 0.20)
 FLOOR = 1e-6  # of the KLD on logarithmic axes
 
 
-class Attended(NamedTuple):
-    """A tweet with the weight of each of its words; the sign of the score is the predicted sentiment."""
-
-    words: list[str]
-    weights: list[float]
-    score: float
-
-
 def draw_convergence(runs: Sequence[dict[str, Any]], dataset: str, path: str) -> None:
     """Test KLD against steps, samples and seconds, a row per network: medians over seeds, ranges shaded."""
-    plt = _pyplot()
+    plt = pyplot()
     networks = sorted({run["network"] for run in runs})
     axes_of = ("step", "steps (mini-batches)"), ("samples", "tweets seen"), ("seconds", "seconds of training")
     size = (14, 4.2 * len(networks))
@@ -46,7 +40,7 @@ def draw_convergence(runs: Sequence[dict[str, Any]], dataset: str, path: str) ->
             axis.xaxis.set_minor_formatter("")  # within one decade they would overlap
             axis.grid(alpha=0.3)
     axes[0][0].legend(fontsize=8)
-    figure.suptitle(f"{dataset}: KL divergence of the counted share on the test set while training")
+    figure.suptitle(f"{dataset}: KL divergence of the counted prevalence on the test set while training")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -61,8 +55,8 @@ def _draw_curves(axis, runs, quantity: str) -> None:
 
 
 def draw_drift(summary: Sequence[dict[str, Any]], dataset: str, path: str) -> None:
-    """Mean KLD against the share of positives in the resampled test sets, a panel per network."""
-    plt = _pyplot()
+    """Mean KLD against the prevalence of the resampled test sets, with a panel for each network."""
+    plt = pyplot()
     drift = [row for row in summary if row["sets"] == "drift"]
     networks = sorted({row["network"] for row in drift} - {"none"})
     figure, axes = plt.subplots(1, len(networks), figsize=(7 * len(networks), 5.6), layout="constrained", squeeze=False)
@@ -76,7 +70,7 @@ def draw_drift(summary: Sequence[dict[str, Any]], dataset: str, path: str) -> No
         axis.grid(alpha=0.3)
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
-    figure.suptitle(f"{dataset}: drift of the share of positives")
+    figure.suptitle(f"{dataset}: drift of the prevalence")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -87,14 +81,14 @@ def _drift_style(row) -> dict[str, Any] | None:
     name, reading = row["objective"], row["reading"]
     if reading == "cc":
         return {"color": COLOURS[name], "label": f"{name}, counted"}
-    if reading == "acc" and name in ("cross-entropy", "DENIM on BAKLD"):
+    if reading == "acc" and name in (CROSS_ENTROPY, DENIM):
         return {"color": COLOURS[name], "linestyle": "--", "label": f"{name}, adjusted count"}
     return None
 
 
 def draw_attention(tweets: Sequence[Attended], path: str) -> None:
     """The tweets line by line, each word shaded by its weight, green for a positive and red for a negative tweet."""
-    plt = _pyplot()
+    plt = pyplot()
     figure = plt.figure(figsize=(11, 0.36 * len(tweets) + 0.8))
     renderer = figure.canvas.get_renderer()
     width, line = figure.bbox.width, 1 / (len(tweets) + 1.5)
