@@ -1,11 +1,16 @@
-"""What the documents say holds: the sections that docstrings cite are there, and so are the files they link to."""
+"""What the documents say holds: their Python blocks run, their commands exist, and what is cited or linked is there."""
 
 import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
+import documents
 import pytest
+from documents import FENCE, ROOT
 
-ROOT = Path(__file__).parents[1]
 ALGORITHMS = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
 SOURCES = sorted(path for folder in ("aesara_nondecomp", "benchmarks", "studies", "tests")
                  for path in (ROOT / folder).rglob("*.py") if path != Path(__file__))  # fmt: skip
@@ -97,3 +102,92 @@ def test_the_finder_of_citations_reads_every_spelling(text, expected):
 def test_every_relative_link_leads_to_a_file(document):
     links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8"))
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+
+COMMAND = re.compile(
+    r"(?:mpirun -n \d+ )?((?:aesara-nondecomp|python -m (?:aesara_nondecomp|benchmarks|studies)|make) \w.*)"
+)
+
+
+def commands(text):
+    """The words of each command of ours that a text shows, on a line of a fenced block or between backticks."""
+    lines = [line for _, block in FENCE.findall(text) for line in block.replace("\\\n", " ").splitlines()]
+    spans = re.findall(r"`([^`\n]+)`", FENCE.sub("", text))
+    return [shlex.split(match[1], comments=True) for part in [*lines, *spans] if (match := COMMAND.match(part))]
+
+
+def documented_commands():
+    return {tuple(words): path.name for path in DOCUMENTS for words in commands(path.read_text(encoding="utf-8"))}
+
+
+def parse(words, monkeypatch):
+    """Let the program that a command names read its options, and do no more; SystemExit for a usage error."""
+    program, *options = words if words[0] == "aesara-nondecomp" else words[2:]
+    if program in ("aesara-nondecomp", "aesara_nondecomp"):
+        import_module("aesara_nondecomp.cli.parser").build_parser().parse_args(options)
+    elif options[0] != "COMMAND":  # a placeholder
+        monkeypatch.setattr(import_module(f"{program}.{options[0]}"), "main", lambda options: 0)
+        import_module(f"{program}.__main__").main(options)
+
+
+@pytest.mark.parametrize("words", sorted(documented_commands()), ids=" ".join)
+def test_a_documented_command_has_the_options_it_is_shown_with(words, monkeypatch):
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    else:
+        parse(words, monkeypatch)
+
+
+def test_the_finder_of_commands_reads_blocks_and_spans():
+    lines = ("make demo   # the user's", "aesara-nondecomp train 'a b.csv' \\", "  --target y", "mpirun -n 2 make test")
+    text = "\n".join(["```", *lines, "```", "as `python -m benchmarks demo --output out` does; `make` and make haste"])
+    assert commands(text) == [
+        ["make", "demo"],
+        ["aesara-nondecomp", "train", "a b.csv", "--target", "y"],
+        ["make", "test"],
+        ["python", "-m", "benchmarks", "demo", "--output", "out"],
+    ]
+
+
+def test_an_option_that_does_not_exist_is_found(monkeypatch):
+    for words in (["aesara-nondecomp", "train", "--new"], ["python", "-m", "benchmarks", "demo", "--new"]):
+        with pytest.raises(SystemExit):
+            parse(words, monkeypatch)
+
+
+# -- examples --------------------------------------------------------------------------------------------------------
+
+EXAMPLES = [block for path in DOCUMENTS for block in documents.blocks(str(path.relative_to(ROOT)))
+            if path.name != "CONTRIBUTING.md"]  # fmt: skip
+MPI_ROWS = """
+import numpy as np
+from mpi4py import MPI as _MPI
+_rng = np.random.default_rng(_MPI.COMM_WORLD.rank)
+X_mine = _rng.normal(size=(100, 3))
+y_mine = X_mine[:, 0] > 0.5
+"""
+
+
+def needs_mpirun(block):
+    return "mpi4py" in block.code
+
+
+@pytest.mark.parametrize("block", [block for block in EXAMPLES if not needs_mpirun(block)], ids=str)
+def test_the_example_runs_as_written(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents.run(block)
+
+
+@pytest.mark.parametrize("block", [block for block in EXAMPLES if needs_mpirun(block)], ids=str)
+def test_the_example_for_several_processes_runs_under_mpirun(block, tmp_path):
+    mpi = import_module("parallel.test_parallel")
+    if not mpi.has_mpi():
+        pytest.skip("needs mpi4py and mpirun: the extra `mpi`")
+    script = tmp_path / "example.py"
+    script.write_text(MPI_ROWS + block.code, encoding="utf-8")
+    command = [str(mpi.MPIRUN), "-n", "1", sys.executable, script]  # two would wait for each other 4,000 times
+    done = subprocess.run(command, cwd=tmp_path, env=mpi.environment(), capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.npz").exists()

@@ -1,0 +1,50 @@
+"""Code blocks of the documents, and how a test runs them as they are written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONAL = ("mpi4py", "sklearn", "torch")  # imported by examples themselves
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    document: str
+    line: int
+    """Of its first line of code, from 1."""
+    language: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.document}:{self.line}"
+
+
+def blocks(document: str, language: str = "python") -> list[Block]:
+    """The fenced blocks in one language ("" for commands) of a document, in its order."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = [Block(document, text[: fence.start(2)].count("\n") + 1, *fence.groups()) for fence in FENCE.finditer(text)]
+    return [block for block in found if block.language == language]
+
+
+def run(block: Block, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Execute a block in a namespace of its own, or one with names; skips the test where an extra is missing.
+
+    Lines in a traceback are those of the document.
+    """
+    names = {"__name__": "__main__", **(names or {})}
+    code = compile("\n" * (block.line - 1) + block.code, block.document, "exec")
+    try:
+        exec(code, names)
+    except ImportError as error:
+        extra = "pip install 'aesara-nondecomp[" in str(error)
+        if extra or isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
+            pytest.skip(f"{block} needs more: {error}")
+        raise
+    return names
