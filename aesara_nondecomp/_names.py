@@ -9,10 +9,10 @@ import importlib.util
 import inspect
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from aesara_nondecomp._checks import suggestion
 
@@ -78,34 +78,72 @@ def lazy(
     return get, lambda: sorted({*vars(sys.modules[package]), *homes})
 
 
-def named_keywords(**former: str) -> Callable[[Function], Function]:
+class Joined(NamedTuple):
+    """What several keywords of 0.1 have become.
+
+    Attributes
+    ----------
+    name : str
+        The present keyword.
+    make : callable
+        Takes the value of the present keyword, if it was given too, and the former ones by name; returns its value.
+    """
+
+    name: str
+    make: Callable[..., Any]
+
+
+def named_keywords(
+    *, joined: Mapping[str, Joined] | None = None, gone: Mapping[str, str] | None = None, **renamed: str
+) -> Callable[[Function], Function]:
     """Make a decorator that accepts former keywords with a DeprecationWarning and suggests names for unknown ones.
 
     Parameters
     ----------
-    **former : str
-        For each keyword of 0.1 its present name.
+    joined : mapping of str to Joined, optional
+        For former keywords of which several are one object now.
+    gone : mapping of str to str, optional
+        For former keywords that cannot be translated, what to use.
+    **renamed : str
+        For each other keyword of 0.1 its present name.
 
     Returns
     -------
     callable
         The decorator. The decorated function raises a TypeError for an unknown keyword, and for two spellings of one.
     """
+    joined, gone = dict(joined or {}), dict(gone or {})
 
     def decorate(function: Function) -> Function:
         known = inspect.signature(function).parameters
         name = function.__qualname__.removesuffix(".__init__")
 
+        def check(old: str) -> None:
+            if old in gone:
+                raise TypeError(f"{name} has no parameter {old!r} any more: {gone[old]}")
+            if old not in renamed and old not in joined:
+                raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
+
+        def translate(keywords: dict[str, Any], former: Sequence[str]) -> dict[str, Any]:
+            present = {key: value for key, value in keywords.items() if key not in former}
+            for old in former:
+                new = renamed.get(old) or joined[old].name
+                if old in renamed and new in present:
+                    raise TypeError(f"{name} got both {new!r} and its former spelling {old!r}. Keep the first.")
+                warn_renamed(f"the parameter {old!r} of {name}", repr(new), stacklevel=4)
+                if old in renamed:
+                    present[new] = keywords[old]
+            for new, make in {joined[old] for old in former if old in joined}:
+                values = {old: keywords[old] for old in former if old in joined and joined[old].name == new}
+                present[new] = make(present.get(new), **values)
+            return present
+
         @functools.wraps(function)
         def checked(*args: Any, **keywords: Any) -> Any:
-            for old in [keyword for keyword in keywords if keyword not in known]:
-                if old not in former:
-                    raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
-                if former[old] in keywords:
-                    raise TypeError(f"{name} got both {former[old]!r} and its former spelling {old!r}. Keep the first.")
-                warn_renamed(f"the parameter {old!r} of {name}", repr(former[old]))
-                keywords[former[old]] = keywords.pop(old)
-            return function(*args, **keywords)
+            former = [keyword for keyword in keywords if keyword not in known]
+            for old in former:
+                check(old)
+            return function(*args, **(translate(keywords, former) if former else keywords))
 
         return checked  # type: ignore[return-value]
 

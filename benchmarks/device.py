@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +57,14 @@ def _gaps_of_algorithms(steps: int = 100) -> dict[str, float]:
     shared = [an.TrainFunctions(an.mlp(20, (32,), activation="tanh", seed=0), "sgd", name) for name in BACKENDS]
     gaps = {}
     for algorithm, measure in ALGORITHMS:
-        given = {"algorithm": algorithm, "steps": steps, "batch_size": 256, "learning_rate": 0.05, "seed": 0}
-        ends = [an.fit(X, y, measure, functions=functions, **given).parameters for functions in shared]
+        given: dict[str, Any] = {
+            "algorithm": algorithm,
+            "steps": steps,
+            "batch_size": 256,
+            "learning_rate": 0.05,
+            "seed": 0,
+        }
+        ends = [an.fit(X, y, measure, network=functions, seed=0, **given).parameters for functions in shared]
         gaps[algorithm] = _largest_gap(*ends)
     return gaps
 
@@ -90,6 +97,6 @@ def _milliseconds(backend: str, batch: int, steps: int = 50) -> float:
     X = rng.normal(size=(4 * batch, 123)).astype("float32")
     y = (X[:, 0] + rng.normal(size=len(X)) > 1.5).astype(int)
     times: list[float] = []
-    options = {"hidden": (256,), "steps": steps, "batch_size": batch, "backend": backend, "seed": 0}
+    options: dict[str, Any] = {"network": (256,), "steps": steps, "batch_size": batch, "backend": backend, "seed": 0}
     an.fit(X, y, "qmean", on_step=lambda step: times.append(time.perf_counter()), **options)
     return float(np.median(np.diff(times)[5:])) * 1e3

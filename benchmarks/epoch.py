@@ -18,6 +18,7 @@ import argparse
 import json
 import resource
 import time
+from typing import Any
 
 import numpy as np
 
@@ -93,14 +94,16 @@ def _our_fit():
     import aesara_nondecomp as an
 
     functions = an.TrainFunctions(an.mlp(COLUMNS, HIDDEN))
-    options = {"algorithm": "duple", "batch_size": BATCH, "standardize": False, "seed": 0}
-    return lambda X, y, steps: an.fit(X, y, "qmean", functions=functions, steps=steps, **options)
+    options: dict[str, Any] = {"algorithm": "duple", "batch_size": BATCH, "standardize": False, "seed": 0}
+    return lambda X, y, steps: an.fit(X, y, "qmean", network=functions, steps=steps, **options)
 
 
 def _estimator(X: np.ndarray, y: np.ndarray) -> float:
     import aesara_nondecomp as an
 
-    options = {"algorithm": "duple", "hidden": HIDDEN, "batch_size": BATCH, "standardize": False, "random_state": 0}
+    options: dict[str, Any] = {
+        "algorithm": "duple", "hidden": HIDDEN, "batch_size": BATCH, "standardize": False, "random_state": 0,
+    }  # fmt: skip
     an.MeasureClassifier("qmean", steps=FIRST_STEPS, **options).fit(X, y)
     begun = time.perf_counter()
     an.MeasureClassifier("qmean", steps=STEPS, **options).fit(X, y)

@@ -94,8 +94,8 @@ def run(
     an.fit(
         prepared.X,
         prepared.signs,
-        recipe=recipe,
-        functions=functions,
+        algorithm=recipe,
+        network=functions,
         steps=max(checkpoints),
         batch_size=min(BATCH_SIZE, len(prepared.signs)),
         sampler=sampler,

@@ -28,7 +28,7 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers
 from aesara_nondecomp.data import MiniBatches
-from aesara_nondecomp.parallel import DistributedFunctions, share
+from aesara_nondecomp.parallel import DistributedFunctions, distribute_rows
 from benchmarks.experiment import write_json
 
 BATCH, COLUMNS, HIDDEN, PRIOR = 5000, 123, (256,), 0.2
@@ -115,7 +115,7 @@ def _step(comm: Any) -> Callable[[], None]:
     functions: Any = an.TrainFunctions(an.mlp(COLUMNS, HIDDEN, seed=0))
     rows: Any = X
     if comm.size > 1:
-        functions, rows = DistributedFunctions(functions, comm), share(comm, X)[0]
+        functions, rows = DistributedFunctions(functions, comm), distribute_rows(comm, len(X), lambda: X)
     functions.compile(evaluation=True)
     driver, batches = drivers.DUPLE("qmean", PRIOR), MiniBatches(rows, signs, BATCH, 0)
     first = next(batches)

@@ -77,13 +77,15 @@ def _with_two_threads(options: argparse.Namespace) -> int:
 
 def _available(peers: Sequence[str]) -> tuple[dict[str, Callable], dict[str, str]]:
     """Builders of the steps that work on this machine, and why the others do not."""
+    from aesara_nondecomp.drivers import RewardWeights
+
     builders: dict[str, Callable] = {"ours": speed_peers.our_step}
     missing = {}
     tiny = _made(8, 3, (4,))
     for name in peers:
         build = PEERS[name]
         try:
-            build(tiny)(speed_peers.RewardWeights(1.0, 1.0))
+            build(tiny)(RewardWeights(1.0, 1.0))
             builders[name] = build
         except Exception as problem:  # a peer's compiler may raise anything
             missing[name] = (str(problem).strip().splitlines() or [type(problem).__name__])[0]

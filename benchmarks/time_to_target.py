@@ -122,7 +122,7 @@ def _ours(arrays: dict[str, np.ndarray], rate: float, seed: int) -> dict:
         result.update(step=step.step, value=worse_rate(scores, arrays["y_test"]))
         return result["value"] >= TARGET
 
-    options = {"functions": functions, "batch_size": BATCH, "standardize": False, "progress": False}
+    options: dict[str, Any] = {"network": functions, "batch_size": BATCH, "standardize": False, "progress": False}
     an.fit(arrays["X"], arrays["y"], "min", steps=LIMIT, seed=seed, on_step=reached, **options)
     return result
 

@@ -17,10 +17,11 @@ import numpy as np
 import aesara_nondecomp as an
 from aesara_nondecomp import data, drivers, measures, metrics
 from aesara_nondecomp.metrics.prevalence_shift import prevalence_errors, prevalence_shift
-from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
+from aesara_nondecomp.networks import make
 from aesara_nondecomp.training.recipes import Phase, Problem, Recipe
 from benchmarks.data import load
 from benchmarks.experiment import prepare, write_json
+from benchmarks.twitter.loading import TEXT_NETWORKS
 
 SAMPLE_SIZE = 500
 TEXTS = {"twitter": None, "vader_tweets": None, "sentences, 77.4 %": 0.774, "sentences, 22.6 %": 0.226}
@@ -87,8 +88,8 @@ def _recipes(rows: Rows) -> dict[str, Recipe]:
     signs = rows.signs[rows.kept]
     problem = Problem(float(np.mean(signs > 0)), 0.5 / len(signs))
     recipes = {}
-    for name, make in ANCHORS.items():
-        anchor = make(problem.prior)
+    for name, anchor_for in ANCHORS.items():
+        anchor = anchor_for(problem.prior)
         inner = drivers.DENIM(measures.BAKLD(), problem.prior, counts=True, forgetting=0.98, cap=2.0, eps=problem.eps)
         recipes[f"DENIM, {name}"] = Recipe((Phase(drivers.WarmStart(anchor, 50, drivers.Mix(inner, anchor))),))
         recipes[name] = Recipe((Phase(anchor),))
@@ -103,14 +104,14 @@ def _problems(name: str, seeds: range, data_dir: str) -> Iterator[tuple[str, Ite
         yield "mlp", (Rows(table.X, table.signs, kept, held, table.functions) for kept, held in parts)
         return
     texts, signs = _texts(name, data_dir)
-    for network, build in TEXT_NETWORKS.items():
-        yield network, (_encoded(texts, signs, build, seed) for seed in seeds)
+    for network in TEXT_NETWORKS:
+        yield network, (_encoded(texts, signs, network, seed) for seed in seeds)
 
 
-def _encoded(texts: list[str], signs: np.ndarray, build: Callable[[int], an.Network], seed: int) -> Rows:
+def _encoded(texts: list[str], signs: np.ndarray, network: str, seed: int) -> Rows:
     kept, held = data.stratified_split(signs, 0.3, seed)
     vocabulary = data.Vocabulary.learn([texts[row] for row in kept])
-    return Rows(vocabulary.transform(texts), signs, kept, held, an.TrainFunctions(build(len(vocabulary))))
+    return Rows(vocabulary.transform(texts), signs, kept, held, an.TrainFunctions(make(network, len(vocabulary))))
 
 
 def _texts(name: str, data_dir: str) -> tuple[list[str], np.ndarray]:
@@ -131,8 +132,8 @@ def _errors(rows: Rows, recipe: Recipe, seed: int, network: str) -> dict[str, fl
     """Train on the kept rows, and evaluate on the held ones."""
     steps, batch_size = (2000, 512) if network == "mlp" else (300, 128)
     X, signs = rows.X[rows.kept], rows.signs[rows.kept]
-    options = {"recipe": recipe, "functions": rows.functions, "steps": steps, "batch_size": batch_size, "seed": seed}
-    model = an.fit(X, signs, "bakld", standardize=False, progress=False, **options)
+    options: dict[str, Any] = {"algorithm": recipe, "network": rows.functions, "steps": steps, "batch_size": batch_size}
+    model = an.fit(X, signs, "bakld", standardize=False, seed=seed, progress=False, **options)
     scores, signs = model.decision_function(rows.X[rows.held]), rows.signs[rows.held]
     return {
         "drift": _drift(scores, signs),

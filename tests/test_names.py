@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp._names import FORMER_MODULES, named_keywords
+from aesara_nondecomp._names import FORMER_MODULES, Joined, named_keywords
 
 
 @named_keywords(draws="n_resamples")
@@ -140,3 +140,25 @@ def test_both_spellings_of_a_keyword_are_refused():
 
 def test_a_decorated_function_keeps_its_signature():
     assert list(inspect.signature(resample).parameters) == ["values", "n_resamples"]
+
+
+SPAN = Joined("span", lambda span, low=0, high=1: (low, high))
+
+
+@named_keywords(joined={"low": SPAN, "high": SPAN}, gone={"mode": "leave it out"})
+def plot(span=None):
+    """Stands for a function two of whose keywords became one, and a third was dropped."""
+    return span
+
+
+def test_former_keywords_that_became_one_object_make_it_together():
+    with pytest.warns(DeprecationWarning, match="of plot is now spelled 'span'") as caught:
+        assert plot(high=3, low=2) == (2, 3)
+    assert [warning.filename for warning in caught] == [__file__] * 2
+    with pytest.warns(DeprecationWarning, match="'low' of plot"):
+        assert plot(low=2) == (2, 1)
+
+
+def test_a_keyword_that_was_dropped_is_refused_with_what_to_do():
+    with pytest.raises(TypeError, match="plot has no parameter 'mode' any more: leave it out"):
+        plot(mode=1)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
@@ -33,7 +34,7 @@ class LabelledTable(NamedTuple):
     """
 
     X: Any
-    y: np.ndarray[Any, Any]
+    y: NDArray[Any]
     names: Sequence[str] | None = None
 
 
@@ -100,7 +101,7 @@ def read_rows(path: str, model: Model) -> Any:
     return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense).X
 
 
-def read_labels(path: str, target: str | None, model: Model) -> np.ndarray[Any, Any]:
+def read_labels(path: str, target: str | None, model: Model) -> NDArray[Any]:
     """The labels of a file, in the coding of a model's classes.
 
     Parameters

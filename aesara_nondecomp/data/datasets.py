@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.splits import stratified_split
@@ -46,10 +47,10 @@ class Dataset(NamedTuple):
 
     name: str
     X_train: Any
-    y_train: np.ndarray
+    y_train: NDArray[Any]
     X_test: Any
-    y_test: np.ndarray
-    groups: np.ndarray | None
+    y_test: NDArray[Any]
+    groups: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     source: str
 
@@ -101,7 +102,7 @@ def load(name: str) -> Dataset:
     return EMBEDDED[canonical]()
 
 
-def split_texts(name: str, texts: Sequence[str], y: np.ndarray, source: str) -> Dataset:
+def split_texts(name: str, texts: Sequence[str], y: NDArray[Any], source: str) -> Dataset:
     """A text set with a test part of 20 % of each class.
 
     Parameters
@@ -200,6 +201,6 @@ def _embedded(file: str) -> bytes:
     return (importlib.resources.files(__package__) / "embedded" / file).read_bytes()
 
 
-def _embedded_arrays(file: str) -> dict[str, np.ndarray]:
+def _embedded_arrays(file: str) -> dict[str, NDArray[Any]]:
     with np.load(io.BytesIO(_embedded(file)), allow_pickle=False) as archive:
         return dict(archive)

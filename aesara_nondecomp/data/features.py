@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 # Large arrays are walked in slices of about this many entries, so that no check or transformation ever needs a second
 # array of the size of the data.
@@ -71,7 +72,7 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
     return matrix
 
 
-def to_dtype(matrix: Any, dtype: np.dtype) -> Any:
+def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
     """A matrix in another floating dtype, C-contiguous; what is too large for it becomes infinite."""
     with np.errstate(over="ignore"):
         if scipy.sparse.issparse(matrix):
@@ -152,7 +153,7 @@ def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Ite
         yield slice(start, min(start + step, rows))
 
 
-def as_array(values: Any, what: str) -> np.ndarray[Any, Any]:
+def as_array(values: Any, what: str) -> NDArray[Any]:
     """`values` as an array; a ValueError about `what` where its rows differ in length."""
     try:
         # NumPy before 1.24 warns about ragged rows and makes objects of them.

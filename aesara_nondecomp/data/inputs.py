@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
@@ -52,7 +53,7 @@ class InputEncoder:
     def fit(
         cls,
         X: Any,
-        sample_weight: np.ndarray[Any, Any] | None = None,
+        sample_weight: NDArray[Any] | None = None,
         *,
         standardize: bool = True,
         categorical: Sequence[str] = (),
@@ -90,7 +91,7 @@ class InputEncoder:
         require(not len(categorical), "only a table has categorical columns to name: give a data frame", categorical)
         return cls(vocabulary=Vocabulary.learn(check_texts(X))) if is_text(X) else cls()
 
-    def measured(self, rows: Any, sample_weight: np.ndarray[Any, Any] | None = None) -> InputEncoder:
+    def measured(self, rows: Any, sample_weight: NDArray[Any] | None = None) -> InputEncoder:
         """The second half of `fit`: means and scales of encoded training rows, where these are dense numbers."""
         if isinstance(rows, BatchSource):
             return replace(self, standardiser=rows.standardiser(sample_weight))
@@ -199,7 +200,7 @@ def is_input_table(X: Any) -> bool:
     return isinstance(X, TableColumns) or is_table(X)
 
 
-def select_inputs(X: Any, rows: np.ndarray[Any, Any]) -> Any:
+def select_inputs(X: Any, rows: NDArray[Any]) -> Any:
     """Some rows of an input: a matrix, TableColumns or a list of str."""
     if isinstance(X, TableColumns):
         return X.part(rows)
@@ -217,11 +218,13 @@ def count_rows(X: Any) -> int:
 
 def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
     """A table for a model of a bare matrix: its columns in the order of `names`, or as they stand."""
-    columns = {name: numbers_or_none(table.cells[name]) for name in names or table.cells}
-    for name, numbers in columns.items():
+    columns = []
+    for name in names or table.cells:
+        numbers = numbers_or_none(table.cells[name])
         if numbers is None:
             raise ValueError(
                 f"the model was trained on a matrix of numbers, but column {name!r} holds text. Give it the columns "
                 "that it was trained on, or train it on the table."
             )
-    return raw_rows(np.column_stack(list(columns.values())))
+        columns.append(numbers)
+    return raw_rows(np.column_stack(columns))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.features import as_array
@@ -22,7 +23,7 @@ class Labels(NamedTuple):
         The two labels in the user's own coding, as plain Python scalars.
     """
 
-    signs: np.ndarray
+    signs: NDArray[Any]
     classes: tuple[Any, Any]
 
     @property
@@ -73,7 +74,7 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     return Labels(signs, (negative, positive))
 
 
-def encode_as(y: Any, classes: Sequence[Any]) -> np.ndarray:
+def encode_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
     """Signs of labels in a coding that is known already: those of a test set, which may hold one class only.
 
     Parameters
@@ -101,7 +102,7 @@ def encode_as(y: Any, classes: Sequence[Any]) -> np.ndarray:
     return np.where(values == positive, np.int8(1), np.int8(-1))
 
 
-def decode(signs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
     """Signs back to the user's coding.
 
     Parameters
@@ -119,7 +120,7 @@ def decode(signs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
     return np.asarray(classes)[(np.asarray(signs) > 0).astype(np.intp)]
 
 
-def _label_vector(y: Any) -> np.ndarray:
+def _label_vector(y: Any) -> NDArray[Any]:
     values = as_array(y, "labels")
     if values.ndim == 2 and values.shape[1] == 1:
         raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass y.ravel().")
@@ -130,7 +131,7 @@ def _label_vector(y: Any) -> np.ndarray:
     return values
 
 
-def _labels_in(values: np.ndarray) -> list[Any]:
+def _labels_in(values: NDArray[Any]) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
     # np.unique cannot sort mixed objects and would keep every NaN apart, so objects take a set.
     try:
@@ -147,13 +148,14 @@ def _labels_in(values: np.ndarray) -> list[Any]:
         ) from None
 
 
-def distinct(values: np.ndarray) -> np.ndarray:
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """As np.unique, but without sorting numbers of which there are at most two, the usual case of long columns."""
     if values.dtype.kind in "biuf":
         ends = np.array([values.min(), values.max()])
         if ((values == ends[0]) | (values == ends[1])).all():
             return ends[: 1 if ends[0] == ends[1] else 2]
-    return np.unique(values)
+    found: NDArray[Any] = np.unique(values)
+    return found
 
 
 def _preview(found: Sequence[Any]) -> str:

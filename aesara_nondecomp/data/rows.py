@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data.features import as_matrix, check_finite, to_dtype
 from aesara_nondecomp.data.scaling import Standardiser
@@ -32,7 +33,7 @@ class LazyRows:
         X: Any,
         dtype: Any = None,
         standardiser: Standardiser | None = None,
-        rows: np.ndarray[Any, Any] | None = None,
+        rows: NDArray[Any] | None = None,
     ):
         self.dtype: np.dtype[Any] = np.dtype(X.dtype if dtype is None else dtype)
         self._X, self._standardiser, self._rows = X, standardiser, rows
@@ -45,7 +46,7 @@ class LazyRows:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: Any) -> np.ndarray[Any, Any]:
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
         """The rows at a slice or int array, in memory and in C order."""
         part = self._X[rows if self._rows is None else self._rows[rows]]
         if self._standardiser is not None and len(part):
@@ -53,7 +54,7 @@ class LazyRows:
         with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
             return np.ascontiguousarray(part, dtype=self.dtype)
 
-    def part(self, rows: np.ndarray[Any, Any]) -> LazyRows:
+    def part(self, rows: NDArray[Any]) -> LazyRows:
         """Some of the rows, still unread."""
         kept = rows if self._rows is None else self._rows[rows]
         return LazyRows(self._X, self.dtype, self._standardiser, kept)
@@ -81,11 +82,11 @@ class BatchSource:
         """All rows, ``[:]``, as one batch."""
         return self.batch(np.arange(len(self))[rows])
 
-    def batch(self, indices: np.ndarray[Any, Any]) -> Any:
+    def batch(self, indices: NDArray[Any]) -> Any:
         """The rows at `indices`, shape (b,); zeros, or nothing, at -1."""
         raise NotImplementedError
 
-    def part(self, rows: np.ndarray[Any, Any]) -> BatchSource:
+    def part(self, rows: NDArray[Any]) -> BatchSource:
         """Some of the rows, numbered anew from 0."""
         raise NotImplementedError
 
@@ -93,7 +94,11 @@ class BatchSource:
         """The same rows in another dtype, standardised or not."""
         raise NotImplementedError
 
-    def token_lengths(self) -> np.ndarray[Any, Any]:
+    def standardiser(self, sample_weight: NDArray[Any] | None = None) -> Standardiser | None:
+        """Means and scales of the rows, weighted; None for rows that are not to be standardised."""
+        raise NotImplementedError
+
+    def token_lengths(self) -> NDArray[Any]:
         """Number of tokens of each row (n,), where the rows are token ids."""
         raise NotImplementedError
 
@@ -124,7 +129,7 @@ def raw_rows(X: Any, columns: int | None = None) -> Any:
     return LazyRows(matrix) if isinstance(matrix, np.memmap) else matrix
 
 
-def select_rows(X: Any, rows: np.ndarray[Any, Any]) -> Any:
+def select_rows(X: Any, rows: NDArray[Any]) -> Any:
     """Some rows of an array, CSR matrix, LazyRows or BatchSource."""
     return X.part(rows) if isinstance(X, (LazyRows, BatchSource)) else X[rows]
 

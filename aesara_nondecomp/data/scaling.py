@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data.features import check_finite, row_slices
 
@@ -26,12 +27,12 @@ class Standardiser(NamedTuple):
         Standardised values are clipped to [-clip, clip], in standard deviations.
     """
 
-    mean_: np.ndarray[Any, Any]
-    scale_: np.ndarray[Any, Any]
+    mean_: NDArray[Any]
+    scale_: NDArray[Any]
     clip: float = 10.0
 
     @classmethod
-    def fit(cls, X: Any, clip: float = 10.0, sample_weight: np.ndarray[Any, Any] | None = None) -> Standardiser:
+    def fit(cls, X: Any, clip: float = 10.0, sample_weight: NDArray[Any] | None = None) -> Standardiser:
         """Measure the columns of a dense matrix, in float64 whatever its dtype, slice by slice.
 
         Parameters
@@ -72,7 +73,7 @@ class Standardiser(NamedTuple):
         _check_measured(mean, scale)
         return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
 
-    def transform(self, X: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    def transform(self, X: Any, dtype: Any = None) -> NDArray[Any]:
         """Standardise and clip, in float64, and only then convert.
 
         Parameters
@@ -123,7 +124,7 @@ class Standardiser(NamedTuple):
         return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"])
 
 
-def _scale_of_extremes(X: Any, columns: Any, mean: np.ndarray[Any, Any], weight: np.ndarray[Any, Any]) -> Any:
+def _scale_of_extremes(X: Any, columns: Any, mean: NDArray[Any], weight: NDArray[Any]) -> Any:
     """Standard deviations of columns whose squares leave the range of float64, by way of their largest deviation."""
     slices = list(row_slices(*X.shape))
     largest = np.maximum.reduce([np.abs(X[part][:, columns] - mean).max(axis=0) for part in slices])
@@ -131,7 +132,7 @@ def _scale_of_extremes(X: Any, columns: Any, mean: np.ndarray[Any, Any], weight:
     return largest * np.sqrt(squares / weight.sum())
 
 
-def _check_measured(mean: np.ndarray[Any, Any], scale: np.ndarray[Any, Any]) -> None:
+def _check_measured(mean: NDArray[Any], scale: NDArray[Any]) -> None:
     wrong = np.flatnonzero(~np.isfinite(mean) | ~np.isfinite(scale))
     if wrong.size:
         raise ValueError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 
@@ -30,7 +31,7 @@ class TableColumns(NamedTuple):
         Columns that are text or categories by their dtype, even if every cell looks like a number.
     """
 
-    cells: dict[str, np.ndarray[Any, Any]]
+    cells: dict[str, NDArray[Any]]
     texts: frozenset[str] = frozenset()
 
     @property
@@ -38,7 +39,7 @@ class TableColumns(NamedTuple):
         """Number of rows."""
         return len(next(iter(self.cells.values()), ()))
 
-    def part(self, rows: np.ndarray[Any, Any]) -> TableColumns:
+    def part(self, rows: NDArray[Any]) -> TableColumns:
         """Some of the rows."""
         return self._replace(cells={name: column[rows] for name, column in self.cells.items()})
 
@@ -99,7 +100,7 @@ class TableEncoder(NamedTuple):
         categories = tuple(tuple(sorted(set(cells.tolist()))) for cells in others.values())
         return cls(tuple(numeric), medians, tuple(others), categories)
 
-    def transform(self, table: Any) -> np.ndarray[Any, Any]:
+    def transform(self, table: Any) -> NDArray[Any]:
         """The matrix of a table with these columns, which are matched by name; other columns are passed over.
 
         Parameters
@@ -218,7 +219,7 @@ def _is_text(column: Any) -> bool:
     return not objects or any(isinstance(cell, str) for cell in column.to_list())
 
 
-def _cells(name: str, column: Any) -> np.ndarray[Any, Any]:
+def _cells(name: str, column: Any) -> NDArray[Any]:
     """Cells as in `TableColumns`."""
     if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind in "biuf":
         values = np.asarray(column)
@@ -236,7 +237,7 @@ def _cells(name: str, column: Any) -> np.ndarray[Any, Any]:
     )
 
 
-def numbers_or_none(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
     """Cells as floats, with NaN for a missing value; None if one is no number."""
     if cells.dtype != object:
         return cells
@@ -246,7 +247,7 @@ def numbers_or_none(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         return None
 
 
-def _as_text(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _as_text(cells: NDArray[Any]) -> NDArray[Any]:
     """Cells as categories: text as it stands, whole numbers without a point, a missing value as ""."""
     return np.array(["" if is_missing(cell) else _category(cell) for cell in cells.tolist()], dtype=object)
 
@@ -255,7 +256,7 @@ def _category(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _imputed(name: str, cells: np.ndarray[Any, Any], median: float) -> np.ndarray[Any, Any]:
+def _imputed(name: str, cells: NDArray[Any], median: float) -> NDArray[Any]:
     """A numeric column, its missing values replaced."""
     numbers = numbers_or_none(cells)
     if numbers is None:
@@ -264,11 +265,13 @@ def _imputed(name: str, cells: np.ndarray[Any, Any], median: float) -> np.ndarra
             f"column {name!r} held numbers in training, but now: could not convert string to float: {strange!r}. "
             "Correct the cell, or leave it empty."
         )
-    return np.where(np.isnan(numbers), numbers.dtype.type(median), numbers)
+    known: NDArray[Any] = np.where(np.isnan(numbers), numbers.dtype.type(median), numbers)
+    return known
 
 
-def _one_hot(cells: np.ndarray[Any, Any], categories: Sequence[str]) -> np.ndarray[Any, Any]:
-    return (_as_text(cells)[:, None] == np.array(categories, dtype=object)).astype(np.float32)
+def _one_hot(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
+    places: NDArray[Any] = _as_text(cells)[:, None] == np.array(categories, dtype=object)
+    return places.astype(np.float32)
 
 
 def _check_names(names: Sequence[str], columns: Mapping[str, Any]) -> None:
@@ -283,7 +286,7 @@ def _check_unique(names: Sequence[Any]) -> None:
         raise ValueError(f"a table must name each column once, got {twice} more than once. Rename them.")
 
 
-def _check_column(name: str, cells: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any] | None) -> None:
+def _check_column(name: str, cells: NDArray[Any], numbers: NDArray[Any] | None) -> None:
     texts = set() if numbers is not None else set(_as_text(cells).tolist())
     if texts == {""} or numbers is not None and np.isnan(numbers).all():
         raise ValueError(f"column {name!r} holds no values. Drop it.")

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp._names import named_keywords
+from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
@@ -29,10 +30,11 @@ from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
 from aesara_nondecomp.training.parameters import check_parameters
 
 
-class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):
+class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
     """A binary classifier trained directly on the measure it is judged by.
 
     Dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory maps
@@ -139,7 +141,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     _partial: PartialFitState | None
     _trained: tuple[NetworkSpec, int]
 
-    @named_keywords(optimiser="optimizer", standardise="standardize")
+    @classifier_parameters
     def __init__(
         self,
         measure: Any = "f1",
@@ -314,6 +316,24 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     # -- scikit-learn's own --------------------------------------------------------------------------------------
 
+    def set_params(self, **params: Any) -> MeasureClassifier:
+        """Set parameters by name, as scikit-learn's searches do.
+
+        Parameters
+        ----------
+        **params : object
+            Values by name; former spellings are accepted with a DeprecationWarning.
+
+        Returns
+        -------
+        MeasureClassifier
+            Itself.
+        """
+        for old in SPELLINGS.keys() & params.keys():
+            warn_renamed(f"the parameter {old!r} of MeasureClassifier", repr(SPELLINGS[old]))
+            params[SPELLINGS[old]] = params.pop(old)
+        return super().set_params(**params)  # type: ignore[no-any-return]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -390,7 +410,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         weight = None if sample_weight is None else compat.check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, weight
 
-    def _keep(self, classes: np.ndarray[Any, Any], spec: NetworkSpec) -> None:
+    def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
         encoder = self.model_.encoder
         columns = getattr(self, "n_features_in_", 0) if encoder.table is None else len(encoder.table.feature_names)
         size = columns if encoder.vocabulary is None else len(encoder.vocabulary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
@@ -13,7 +14,7 @@ from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 
 class FittedMixin:
@@ -51,7 +52,8 @@ class FittedMixin:
         array, shape (n,)
         """
         predicted_positive = self._scores(X) > self.threshold_
-        return self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
+        labels: NDArray[Any] = self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
+        return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities by Platt's calibration of the scores.

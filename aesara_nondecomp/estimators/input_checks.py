@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp.data import distinct
 from aesara_nondecomp.data.tabular import is_table
@@ -56,7 +57,7 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     return X if is_map else checked
 
 
-def check_labels(y: np.ndarray[Any, Any], known: Any) -> np.ndarray[Any, Any]:
+def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
     """The two classes, sorted.
 
     Parameters
@@ -84,14 +85,14 @@ def check_labels(y: np.ndarray[Any, Any], known: Any) -> np.ndarray[Any, Any]:
             f"Only binary classification is supported. The type of the target is {kind}. "
             "For more classes wrap the estimator: OneVsRestClassifier(MeasureClassifier(...))."
         )
-    classes = np.unique(found if known is None else np.asarray(known))
+    classes: NDArray[Any] = np.unique(found if known is None else np.asarray(known))
     strange = np.setdiff1d(found, classes).tolist()
     if strange or len(classes) > 2:
         raise ValueError(f"labels must be of two known classes, got {strange} beside {classes.tolist()}")
     return classes
 
 
-def _two_or_all(y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _two_or_all(y: NDArray[Any]) -> NDArray[Any]:
     """The distinct labels if there are at most two, which spares each of scikit-learn's checks to sort a long column.
 
     More than two stay as they are: alone they would look like numbers to be predicted.

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.data import MiniBatches
@@ -38,7 +39,7 @@ class PartialFitState(NamedTuple):
     """
 
     model: Model | None
-    functions: dict[str, np.ndarray[Any, Any]] | None
+    functions: dict[str, NDArray[Any]] | None
     driver: dict[str, Any] | None
     positives: float
     negatives: float

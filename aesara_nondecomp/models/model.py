@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics, networks
 from aesara_nondecomp._checks import choose, require
@@ -67,7 +68,7 @@ class Model:
     """
 
     functions: TrainFunctions = field(repr=False)
-    parameters: list[np.ndarray[Any, Any]] = field(repr=False)
+    parameters: list[NDArray[Any]] = field(repr=False)
     measure: measures.Measure
     classes: tuple[Any, Any]
     prior: float
@@ -97,7 +98,7 @@ class Model:
 
     # -- predictions ---------------------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray[Any, Any]:
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores of the positive class; memory maps are read chunk by chunk.
 
         Parameters
@@ -117,7 +118,7 @@ class Model:
         """
         return self._scores(self._rows(X))
 
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Labels, in the coding of the training labels.
 
         Parameters
@@ -131,7 +132,7 @@ class Model:
         """
         return decode(np.where(self.decision_function(X) > self.threshold, 1, -1), self.classes)
 
-    def predict_proba(self, X: Any) -> np.ndarray[Any, Any]:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """Calibrated probabilities of the two classes.
 
         Parameters
@@ -174,7 +175,7 @@ class Model:
         """
         return self._calibrated().prevalence(self.decision_function(X), method)
 
-    def read_out(self, name: str, X: Any) -> np.ndarray[Any, Any]:
+    def read_out(self, name: str, X: Any) -> NDArray[Any]:
         """One of the network's extras for each row, such as "attention_weights" (n, T) of `networks.attention`.
 
         Parameters
@@ -350,11 +351,11 @@ class Model:
             return check_tokens(X, network.n_words)
         return self.encoder.encode(X, network.n_columns)
 
-    def _scores(self, rows: Any) -> np.ndarray[Any, Any]:
+    def _scores(self, rows: Any) -> NDArray[Any]:
         with self.functions.using(self.parameters):
             return self.functions.scores(rows, self.encoder.standardiser)
 
-    def _scored(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def _scored(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scores, and labels in {-1, +1}."""
         signs, rows = encode_as(y, self.classes), self._rows(X)
         check_lengths(rows, signs)
@@ -400,7 +401,7 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
     return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
 
 
-def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
     _require_description(model, "saved")
     header = {
@@ -420,7 +421,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 
 def from_archive(
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray[Any, Any]],
+    arrays: Mapping[str, NDArray[Any]],
     *,
     dtype: str | None = None,
     measure: Any = None,
@@ -442,7 +443,7 @@ def from_archive(
     )
 
 
-def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Mapping[str, Any]:
+def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, Any]:
     """The header of a model file; one of 0.1.0 kept the parts of the encoder in several places."""
     if "encoder" in header:
         return header

@@ -6,7 +6,6 @@ import numbers
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics

@@ -19,7 +19,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
-from aesara_nondecomp.training.former_parameters import translate_former_parameters
+from aesara_nondecomp.training.former_parameters import fit_parameters
 from aesara_nondecomp.training.param_checks import check_network, check_prior, check_recipe, on_first_process
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
@@ -31,7 +31,7 @@ Callback = Callable[[Step], Any]
 TUNING_SHARE = 0.2  # of the rows, for a recipe that chooses its threshold, where no validation rows are given
 
 
-@translate_former_parameters
+@fit_parameters
 def fit(
     X: Any,
     y: Any,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
 from aesara_nondecomp._checks import choose, require, warn_caller
@@ -68,7 +69,7 @@ def _maker(name: str, **options: Any) -> Callable[[int], Network]:
     return lambda size: networks.make(name, size, **options)
 
 
-def check_recipe(recipe: Recipe, network: Network, weight: np.ndarray | None) -> None:
+def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) -> None:
     """Refuse a recipe that the network or the weights of the rows do not go with.
 
     Parameters

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import (
@@ -30,7 +31,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.early_stopping import is_share
 from aesara_nondecomp.training.run import TrainingRows
 
-Held = tuple[Any, np.ndarray]
+Held = tuple[Any, NDArray[Any]]
 
 
 class Split(NamedTuple):
@@ -53,11 +54,11 @@ class Split(NamedTuple):
     """
 
     classes: tuple[Any, Any]
-    signs: np.ndarray
-    weight: np.ndarray | None
-    train: np.ndarray | None = None
-    held: np.ndarray | None = None
-    held_signs: np.ndarray | None = None
+    signs: NDArray[Any]
+    weight: NDArray[Any] | None
+    train: NDArray[Any] | None = None
+    held: NDArray[Any] | None = None
+    held_signs: NDArray[Any] | None = None
 
     @property
     def prior(self) -> float:
@@ -146,21 +147,21 @@ def prepare(
     split = _split(y, positive, sample_weight, validation, seed)
     if comm.size == 1:
         check_lengths(np.empty((count_rows(inputs), 0)), y)
-    encoder = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
-    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, known))
+    learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
+    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, encoder, known, comm)
-    chosen = network if known else network(_size(rows, encoder))  # type: ignore[operator]  # it makes one
+    held = _held_rows(rows, split, validation, learned, known, comm)
+    chosen: Any = network if known else network(_size(rows, learned))  # type: ignore[operator]  # it makes one
     takes = _network_of(chosen)
-    if standardize and encoder.standardiser is None and not takes.takes_tokens:
-        encoder = encoder.measured(train, split.weight)
+    if standardize and learned.standardiser is None and not takes.takes_tokens:
+        learned = learned.measured(train, split.weight)
 
     def prepared(part: Any) -> Any:
-        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, encoder.standardiser)
+        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
     rows_to_train = TrainingRows(prepared(train), split.signs, split.weight)
     to_validate = held and (prepared(held[0]), held[1])
-    return TrainingData(rows_to_train, to_validate, encoder, split.classes, split.prior, chosen)
+    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen)
 
 
 def _network_of(network: Any) -> Any:
@@ -214,7 +215,7 @@ def _holds_out(validation: Any) -> bool:
     return validation is not None and is_share(validation)
 
 
-def _numbers(sample_weight: Any) -> np.ndarray:
+def _numbers(sample_weight: Any) -> NDArray[Any]:
     try:
         return np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

@@ -110,8 +110,8 @@ def _fit(
     an.fit(
         part.train.X,
         part.train.signs,
-        recipe=recipe,
-        functions=functions,
+        algorithm=recipe,
+        network=functions,
         learning_rate=run.rate,
         steps=run.steps,
         batch_size=min(training.batch_size, len(part.train.signs)),

@@ -6,12 +6,14 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data
-from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
+from aesara_nondecomp.networks import BUILDERS, make, takes_tokens
 from benchmarks.data import load
 from benchmarks.twitter.types import EvaluationSet, Tweets
 
+TEXT_NETWORKS = tuple(name for name in BUILDERS if takes_tokens(name))
 
-def load_tweets(data_dir: str | None, networks: tuple[str, ...] = tuple(TEXT_NETWORKS)) -> Tweets:
+
+def load_tweets(data_dir: str | None, networks: tuple[str, ...] = TEXT_NETWORKS) -> Tweets:
     """Load and encode the tweets, and build (not yet compile) the networks."""
     main = load("twitter" if data_dir else "vader_tweets", data_dir)
     loaded = [main, load("twitter2017", data_dir)] if data_dir else [main]
@@ -19,7 +21,7 @@ def load_tweets(data_dir: str | None, networks: tuple[str, ...] = tuple(TEXT_NET
     tests = {
         each.name: EvaluationSet(each.X_test, vocabulary.transform(each.X_test), _signs(each.y_test)) for each in loaded
     }
-    functions = {name: an.TrainFunctions(TEXT_NETWORKS[name](len(vocabulary))) for name in networks}
+    functions = {name: an.TrainFunctions(make(name, len(vocabulary))) for name in networks}
     return Tweets(main.name, vocabulary, vocabulary.transform(main.X_train), _signs(main.y_train), tests, functions)
 
 

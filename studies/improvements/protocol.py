@@ -134,7 +134,8 @@ def _readings(
 ) -> list[tuple[int, np.ndarray]]:
     """Averaged weights at the checkpoints of one run, which ends at the last one."""
     functions, readings = cell.functions(variant), []
-    initial, before = None, 0
+    network: Any = functions
+    before = 0
     for number, stage in enumerate(variant.stages):
         steps = min(stage.steps, checkpoints[-1] - before)
         if steps <= 0:
@@ -144,12 +145,11 @@ def _readings(
             if before + step.step in checkpoints:
                 readings.append((before + step.step, flat(functions.averaged_parameters())))
 
-        initial = an.fit(
+        network = an.fit(
             rows.X,
             rows.signs,
-            recipe=_recipe(cell, variant, rows, rate),
-            functions=functions,
-            initial=initial,
+            algorithm=_recipe(cell, variant, rows, rate),
+            network=network,  # from the second stage on the model, whose weights are gone on with
             steps=steps,
             batch_size=min(BATCH_SIZE, len(rows.signs)),
             sampler=stage.sampler,
@@ -158,7 +158,7 @@ def _readings(
             standardize=False,
             seed=[cell.seed, number],
             on_step=read,
-        ).parameters
+        )
         before += steps
     return readings
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import aesara_nondecomp as an
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import Batch
 from aesara_nondecomp.drivers import DAME, RewardWeights
@@ -47,7 +48,7 @@ def test_a_tuned_threshold_is_the_exact_plug_in_threshold_of_the_validation_rows
     scores = np.array([3, 1, -2, 2, 0, -1, -3, -4], "float32")
     (member,) = choose(cell(), [run("ce", scores)], measure, Method("", ("ce",), ("tuned",)))
     threshold, value = metrics.best_threshold(measure, scores, SIGNS)
-    assert (member.threshold, member.held_value) == (threshold, pytest.approx(value))
+    assert member.threshold == threshold and member.held_value == pytest.approx(value)
 
 
 def test_the_threshold_at_the_prior_is_its_log_odds():
@@ -150,13 +151,13 @@ def test_a_refit_adds_the_validation_rows_and_stops_at_the_chosen_step(monkeypat
     small = whole._replace(
         train=Rows(*(part[:700] for part in whole.train)), held=Rows(*(part[:300] for part in whole.held))
     )
-    seen, fit = [], protocol.an.fit
+    seen, fit = [], an.fit
 
     def spy(X, y, **options):
         seen.append((len(y), options["steps"]))
         return fit(X, y, **options)
 
-    monkeypatch.setattr(protocol.an, "fit", spy)
+    monkeypatch.setattr(an, "fit", spy)
     chosen = run("f1 natural", PERFECT, PERFECT)
     weights = protocol.refit(small, chosen, 0, str(tmp_path))
     np.testing.assert_array_equal(protocol.refit(small, chosen, 0, str(tmp_path)), weights)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aesara_nondecomp.training.param_checks import TEXT_NETWORKS
 from benchmarks.twitter import evaluation, objectives, report
+from benchmarks.twitter.loading import TEXT_NETWORKS
 from benchmarks.twitter.plots import write_attention
 from benchmarks.twitter.types import Attended, EvaluationSet, Plan, Tweets
 

@@ -20,7 +20,7 @@ import pytest
 import scipy.sparse
 
 from aesara_nondecomp import TrainFunctions, linear
-from aesara_nondecomp.data import LazyRows, Standardiser
+from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
 from aesara_nondecomp.parallel import (
     LOCAL,
     DistributedFunctions,
@@ -29,11 +29,12 @@ from aesara_nondecomp.parallel import (
     all_succeed,
     allgather,
     communicator,
+    distribute_rows,
     distributed,
+    gather_vectors,
     local_indices,
     local_slice,
     on_root,
-    share,
 )
 
 # -- on threads ------------------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def in_all(size: int, job: Callable[[Any], Any]) -> list[Any]:
 
 X = np.random.default_rng(0).normal(size=(11, 3))
 X[:, 2] = 0.1  # a constant column, of a number that sums inexactly
-CUTS = {1: [0, 11], 2: [0, 4, 11], 3: [0, 1, 9, 11], 4: [0, 5, 5, 6, 11]}  # of four, one has no rows
+CUTS = {2: [0, 4, 11], 3: [0, 1, 9, 11], 4: [0, 5, 5, 6, 11]}  # of four, one has no rows
 KINDS: dict[str, Callable] = {
     "array": np.array,
     "lazy": lambda rows: LazyRows(rows, "float64"),
@@ -89,7 +90,7 @@ KINDS: dict[str, Callable] = {
 
 def spread(comm, kind="array") -> DistributedRows:
     start, stop = CUTS[comm.size][comm.rank : comm.rank + 2]
-    return share(comm, KINDS[kind](X[start:stop]))[0]
+    return distribute_rows(comm, stop - start, lambda: KINDS[kind](X[start:stop]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +138,7 @@ def test_token_ids_are_padded_to_one_width_and_cut_to_the_batch():
     ids = [np.array([[1, 2, 0], [3, 0, 0]], "int32"), np.array([[4]], "int32")]
 
     def job(comm):
-        rows = share(comm, ids[comm.rank])[0].checked(lambda own: own)
+        rows = distribute_rows(comm, len(ids[comm.rank]), lambda: ids[comm.rank])
         return rows.shape, rows.token_lengths().tolist(), rows.batch(np.array([1, 2])).X.tolist()
 
     (shape, lengths, first), (_, _, second) = in_all(2, job)
@@ -148,7 +149,7 @@ def test_token_ids_are_padded_to_one_width_and_cut_to_the_batch():
 def test_labels_are_those_of_all_in_the_order_of_the_ranks():
     def job(comm):
         start, stop = CUTS[3][comm.rank : comm.rank + 2]
-        return share(comm, X[start:stop], np.arange(start, stop), None)[1:]
+        return gather_vectors(comm, stop - start, np.arange(start, stop), None)
 
     for labels, weight in in_all(3, job):
         assert labels.tolist() == list(range(11)) and weight is None
@@ -156,16 +157,20 @@ def test_labels_are_those_of_all_in_the_order_of_the_ranks():
 
 def test_an_error_in_one_process_is_raised_in_all():
     def without_columns(comm):
-        share(comm, X[:, 0] if comm.rank == 1 else X)
+        distribute_rows(comm, 11, lambda: raw_rows(X[:, 0] if comm.rank == 1 else X))
+
+    def of_other_columns(comm):
+        distribute_rows(comm, 11, lambda: X[:, :2] if comm.rank == 1 else X)
 
     def without_labels(comm):
-        share(comm, X, X[:3, 0] if comm.rank == 2 else X[:, 0])
+        gather_vectors(comm, 11, X[:3, 0] if comm.rank == 2 else X[:, 0])
 
     def without_weights(comm):
-        share(comm, X, None if comm.rank == 1 else np.ones(11))
+        gather_vectors(comm, 11, None if comm.rank == 1 else np.ones(11))
 
     expected = {
-        without_columns: "process 1 of 3: .* a matrix of rows",
+        without_columns: "process 1 of 3: features must be two-dimensional",
+        of_other_columns: r"all processes need rows of the same columns, got \[3, 2, 3\] columns",
         without_labels: "process 2 of 3: ",
         without_weights: "all processes need",
     }
@@ -225,8 +230,8 @@ def test_the_local_communicator_gives_what_a_job_of_one_process_gives():
 def test_rows_and_functions_of_a_single_process_are_not_wrapped():
     functions = TrainFunctions(linear(3))
     rows, labels = ["one text", "another"], [0, 1]
-    shared = share(LOCAL, rows, labels, None)
-    assert shared[0] is rows and shared[1] is labels and shared[2] is None
+    assert distribute_rows(LOCAL, 2, lambda: rows) is rows
+    assert gather_vectors(LOCAL, 2, labels, None) == (labels, None)
     assert distributed(functions, LOCAL) is functions and functions.comm is LOCAL
     comm = ThreadComm(0, 2, threading.Barrier(2), [])
     spread_functions = distributed(functions, comm)
