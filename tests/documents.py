@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -34,17 +36,21 @@ def blocks(document: str, language: str = "python") -> list[Block]:
 
 
 def run(block: Block, names: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Execute a block in a namespace of its own, or one with names; skips the test where an extra is missing.
+    """Execute a block as a module of its own, with some names given; skips the test where an extra is missing.
 
     Lines in a traceback are those of the document.
     """
-    names = {"__name__": "__main__", **(names or {})}
+    module = ModuleType("example")
+    vars(module).update({name: value for name, value in (names or {}).items() if not name.startswith("__")})
     code = compile("\n" * (block.line - 1) + block.code, block.document, "exec")
+    sys.modules[module.__name__] = module  # Aesara pickles classes that a graph depends on, by the name of their module
     try:
-        exec(code, names)
+        exec(code, vars(module))
     except ImportError as error:
         extra = "pip install 'aesara-nondecomp[" in str(error)
         if extra or isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
             pytest.skip(f"{block} needs more: {error}")
         raise
-    return names
+    finally:
+        del sys.modules[module.__name__]
+    return vars(module)
