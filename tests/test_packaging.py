@@ -30,6 +30,12 @@ def test_the_version_is_written_in_one_place():
     assert setup_says("--version") == [aesara_nondecomp.__version__]
 
 
+def test_the_citation_is_of_the_present_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {aesara_nondecomp.__version__}\n" in citation
+    assert re.findall(r"doi: (\S+)", citation) == ["10.1007/s10994-018-5736-y"]
+
+
 def test_the_supported_python_versions_are_the_same_everywhere():
     listed = re.findall(r"Python :: (3\.\d+)", "\n".join(setup_says("--classifiers")))
     assert listed == [f"3.{minor}" for minor in range(9, 13)]
