@@ -42,13 +42,18 @@ def raw_input(name):
     return np.array(expected_of(name)["inputs"], dtype=np.float32)
 
 
+@pytest.mark.parametrize("name", ["dense", "text", "table"])
+def test_a_former_file_is_read_with_all_that_it_holds(name):
+    model, expected = load_model(FILES / f"{name}.npz"), expected_of(name)
+    for attribute in ("prior", "threshold", "best_step", "feature_names"):
+        assert getattr(model, attribute) == expected[attribute], attribute
+    assert list(model.classes) == expected["classes"] and str(model.measure) == expected["measure"]
+
+
 @pytest.mark.parametrize("name", ["dense", "text", "table", "table as text"])
 def test_a_former_file_predicts_from_raw_input_as_it_did(name):
     X, file = raw_input(name), name.split()[0]
     model, expected = load_model(FILES / f"{file}.npz"), expected_of(file)
-    assert (model.threshold, model.prior, list(model.classes)) == (
-        expected["threshold"], expected["prior"], expected["classes"],
-    )  # fmt: skip
     np.testing.assert_allclose(model.decision_function(X), expected["scores"], **CLOSE)
     assert model.predict(X).tolist() == expected["labels"]
 
@@ -71,6 +76,13 @@ def test_the_command_line_predicts_from_a_former_file_and_the_raw_table(tmp_path
     assert [row["prediction"] for row in rows] == expected["labels"]
     for column, values in (("score", expected["scores"]), ("probability", expected["probabilities"])):
         np.testing.assert_allclose([float(row[column]) for row in rows], values, rtol=1e-5)
+
+
+def test_the_command_line_estimates_the_prevalence_from_a_former_file(tmp_path):
+    pytest.importorskip("sklearn", reason="needs the extra sklearn")
+    out = tmp_path / "prevalence.json"
+    assert main(["quantify", str(FILES / "table.npz"), str(FILES / "table.csv"), "--out", str(out), "--quiet"]) == 0
+    assert json.loads(out.read_text())["prevalence"] == pytest.approx(expected_of("table")["prevalence"], rel=1e-5)
 
 
 def test_a_former_text_model_shows_which_words_it_attends_to():

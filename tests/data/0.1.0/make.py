@@ -19,7 +19,7 @@ from aesara_nondecomp import networks
 from aesara_nondecomp.arguments import TEXT_NETWORKS
 from aesara_nondecomp.cli import main
 from aesara_nondecomp.data import read_csv_columns
-from aesara_nondecomp.quantification import Quantifier
+from aesara_nondecomp.quantification import METHODS, Quantifier
 from aesara_nondecomp.tabular import Preparation
 
 FOLDER = Path(__file__).parent
@@ -28,7 +28,10 @@ FOLDER = Path(__file__).parent
 def write_expected(name, model, X, inputs, **more):
     """Inputs, labels and scores as JSON, which keeps floats exactly."""
     expected = {
+        "measure": str(model.measure),
         "threshold": model.threshold,
+        "best_step": model.best_step,
+        "feature_names": model.feature_names,
         "prior": model.prior,
         "classes": list(model.classes),
         "labels": model.predict(X).tolist(),
@@ -70,8 +73,10 @@ def make_table():
     model = an.load_model(path)
     X = Preparation.from_dict(model.extra["preparation"]).transform(read_csv_columns(FOLDER / "table.csv"))
     quantifier = Quantifier.from_dict(model.extra["quantifier"])
-    probabilities = quantifier.posteriors(model.decision_function(X)).tolist()
-    write_expected("table", model, X, "table.csv", probabilities=probabilities)
+    scores = model.decision_function(X)
+    probabilities = quantifier.posteriors(scores).tolist()
+    prevalence = {method: quantifier.prevalence(scores, method) for method in METHODS}
+    write_expected("table", model, X, "table.csv", probabilities=probabilities, prevalence=prevalence)
 
 
 def make_text():
@@ -88,11 +93,14 @@ def make_text():
 
 
 def make_dense():
-    """By `fit` on a float32 matrix whose columns need standardisation."""
+    """By `fit` on a float32 matrix whose columns need standardisation, with validation rows and a tuned threshold."""
     rng = np.random.default_rng(2)
     X = (rng.standard_normal((300, 4)) * [1, 50, 0.1, 3] + [0, 200, 0, 1]).astype(np.float32)
     y = (X[:, 0] + (X[:, 1] - 200) / 50 + 0.5 * rng.standard_normal(300) > 1).astype(int)
-    model = an.fit(X, y, "min", hidden=(6,), steps=100, batch_size=64, feature_names=["a", "b", "c", "d"], seed=0)
+    names = ["a", "b", "c", "d"]
+    model = an.fit(X[:200], y[:200], "min", hidden=(6,), steps=100, batch_size=64, feature_names=names,
+                   validation=(X[200:], y[200:]), evaluate_every=10, seed=0)  # fmt: skip
+    model.tune_threshold(X[200:], y[200:])
     model.save(FOLDER / "dense.npz")
     write_expected("dense", model, X[:30], X[:30].tolist())
 
