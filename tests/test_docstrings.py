@@ -65,10 +65,9 @@ def signature_names(member):
 def documented_names(sections, member):
     """Names in the Parameters section; of a dataclass or named tuple without one, its fields among the Attributes."""
     entries = [*sections["Parameters"], *sections["Other Parameters"]]
-    if not entries and inspect.isclass(member):
-        entries = sections["Attributes"]
-        if dataclasses.is_dataclass(member) or issubclass(member, tuple):
-            entries = [entry for entry in entries if entry.name in signature_names(member)]
+    has_fields = inspect.isclass(member) and (dataclasses.is_dataclass(member) or issubclass(member, tuple))
+    if not entries and has_fields:
+        entries = [entry for entry in sections["Attributes"] if entry.name in signature_names(member)]
     return [entry.name for entry in entries]
 
 
@@ -187,6 +186,18 @@ class Sound(NamedTuple):
         return 2 * self.mean
 
 
+class Configured:
+    """A class whose attributes are set by subclasses, and whose constructor takes nothing.
+
+    Attributes
+    ----------
+    size : int
+        Number of rows.
+    """
+
+    size = 1
+
+
 def prose_as_type(every):
     """Say in the type's place what belongs below.
 
@@ -240,7 +251,9 @@ def judged(member):
     return [*faults_of_writing(member), *faults_of_parameters(member)]
 
 
-@pytest.mark.parametrize("member", [Sound, *(inspect.getattr_static(Sound, name) for name in ("of", "double"))])
+@pytest.mark.parametrize(
+    "member", [Sound, Configured, *(inspect.getattr_static(Sound, name) for name in ("of", "double"))]
+)
 def test_the_checks_pass_a_sound_docstring(member):
     pytest.importorskip("numpydoc")
     assert judged(member) == []
