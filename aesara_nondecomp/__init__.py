@@ -47,6 +47,8 @@ if TYPE_CHECKING:  # what `_HOMES` and `_MODULES` say, for type checkers and edi
     from aesara_nondecomp.networks import mlp as mlp
     from aesara_nondecomp.step import TrainFunctions as TrainFunctions
     from aesara_nondecomp.step.symbolic_measure import symbolic_measure as symbolic_measure
+    from aesara_nondecomp.training import Checkpoint as Checkpoint
+    from aesara_nondecomp.training import EarlyStopping as EarlyStopping
     from aesara_nondecomp.training import Recipe as Recipe
     from aesara_nondecomp.training import recipe_for as recipe_for
     from aesara_nondecomp.training import train as train

@@ -11,6 +11,7 @@ TABLES = {
     "networks.build": "BUILDERS",
     "ops.activations": "ACTIVATIONS",
     "ops.optimisers": "OPTIMISERS",
+    "training.parameters": "PARAMETERS",
     "training.recipes": "_BUILDERS",
 }
 

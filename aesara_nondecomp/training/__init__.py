@@ -1,7 +1,7 @@
 """From arrays to a trained model.
 
-Reading order: `fit` (the entry point), `param_checks` (its parameters), `training_data` (its rows), `recipes` (driver
-and options for each measure), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to
+Reading order: `fit` (the entry point), `parameters` (the table of its parameters), `param_checks` (these beside
+each other), `training_data` (its rows), `recipes` (driver and options for each measure), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to
 completion), `early_stopping`, `checkpoints`, `schedules`, `progress`.
 """
 
@@ -11,6 +11,8 @@ from aesara_nondecomp._names import lazy
 
 if TYPE_CHECKING:  # what `_HOMES` says, for type checkers and editors
     from aesara_nondecomp.history import Step as Step
+    from aesara_nondecomp.training.checkpoints import Checkpoint as Checkpoint
+    from aesara_nondecomp.training.early_stopping import EarlyStopping as EarlyStopping
     from aesara_nondecomp.training.loop import train as train
     from aesara_nondecomp.training.recipes import Phase as Phase
     from aesara_nondecomp.training.recipes import Problem as Problem

@@ -279,7 +279,14 @@ def check_parameters(**given: Any) -> Any:
 
 def as_markdown() -> str:
     """The table of parameters, as it stands in docs/parameters.md."""
+    head = (
+        "# Parameters\n\nOf `fit`, `MeasureClassifier` and the command `train`; made from `training/parameters.py`.\n\n"
+    )
     rows = [
         f"| `{name}` | {row.accepts} | `{row.default!r}` | {row.text} |" for name, row in sorted(PARAMETERS.items())
     ]
-    return "\n".join(["| parameter | accepts | default | what it does |", "|---|---|---|---|", *rows]) + "\n"
+    return head + "\n".join(["| parameter | accepts | default | what it does |", "|---|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    print(as_markdown())
