@@ -115,7 +115,7 @@ def named_keywords(
     joined, gone = dict(joined or {}), dict(gone or {})
 
     def decorate(function: Function) -> Function:
-        known = inspect.signature(function).parameters
+        known = [parameter for parameter in inspect.signature(function).parameters if parameter != "self"]
         name = function.__qualname__.removesuffix(".__init__")
 
         def check(old: str) -> None:

@@ -12,7 +12,7 @@ TABLES = {
     "ops.activations": "ACTIVATIONS",
     "ops.optimisers": "OPTIMISERS",
     "training.parameters": "PARAMETERS",
-    "training.recipes": "_BUILDERS",
+    "training.recipes": "BUILDERS",
 }
 
 

@@ -35,6 +35,7 @@ def train(options: argparse.Namespace) -> int:
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
     table = read_training_table(options)
+    check_lengths(np.empty((count_rows(table.X), 0)), table.y)
     positive = _positive(table.y, options.positive)
     comm = comm_world() if options.mpi else LOCAL
     rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]

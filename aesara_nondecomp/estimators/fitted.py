@@ -11,7 +11,7 @@ from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics import Quantifier, confusion_at_threshold, score
 from aesara_nondecomp.models import Model
 
 Array = NDArray[Any]
@@ -113,12 +113,11 @@ class FittedMixin:
         float
             An error such as "kld" is negated.
         """
-        predicted_positive = self._scores(X) > self.threshold_
-        signs = encode_as(y, self.model_.classes)
-        check_lengths(predicted_positive, signs)
-        weight = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        check_lengths(weight, signs)
-        return float(self.model_.measure.oriented(_weighted_value(self.model_, predicted_positive, signs, weight)))
+        scores, signs = self._scores(X), encode_as(y, self.model_.classes)
+        check_lengths(scores, signs)
+        confusion = confusion_at_threshold(scores, signs, self.threshold_, sample_weight)
+        measure = self.model_.measure
+        return float(measure.oriented(score(measure, confusion)))
 
     @property
     def quantifier_(self) -> Quantifier:
@@ -152,11 +151,3 @@ class FittedMixin:
 
     def _positive_is_larger(self) -> bool:
         return bool(self.classes_[1] == self.model_.classes[1])
-
-
-def _weighted_value(model: Model, predicted_positive: Array, signs: Array, weight: Array) -> float:
-    """The measure of the cells' summed weights."""
-    hit, positive = predicted_positive == (signs > 0), signs > 0
-    TP, FN = weight[hit & positive].sum(), weight[~hit & positive].sum()
-    FP, TN = weight[~hit & ~positive].sum(), weight[hit & ~positive].sum()
-    return float(model.measure.from_counts(TP, FN, FP, TN))

@@ -168,6 +168,10 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
         if parameters:
             raise TypeError(f"{spec} has its parameters already; give a name to set {sorted(parameters)}.")
         return spec
+    if not isinstance(spec, str):
+        raise ValueError(
+            f"a measure must be given by its name or as a Measure, got {spec!r}. {suggestion('', names())}"
+        )
     factory = choose("measure", spec, FACTORIES)
     _check_parameters(spec, parameters)
     return factory(**parameters)

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._communicator import Communicator, communicator
+from aesara_nondecomp._communicator import Communicator
 
 T = TypeVar("T")
 
 
-def all_succeed(comm: Communicator | None, make: Callable[[], T]) -> T:
+def all_succeed(comm: Communicator, make: Callable[[], T]) -> T:
     """Call a function in every process, and return its value if it succeeds in all.
 
     Parameters
@@ -37,7 +37,6 @@ def all_succeed(comm: Communicator | None, make: Callable[[], T]) -> T:
         In all processes, if `make` raises a ValueError, TypeError or OSError in any of several. In a single process
         its own error is raised.
     """
-    comm = communicator(comm)
     if comm.size == 1:
         return make()
     value, problem = None, None
@@ -80,7 +79,7 @@ def abort_on_error(comm: Communicator) -> Iterator[None]:
         raise
 
 
-def allgather(comm: Communicator | None, values: NDArray[Any]) -> NDArray[Any]:
+def allgather(comm: Communicator, values: NDArray[Any]) -> NDArray[Any]:
     """The entries of all processes, in the order of their ranks.
 
     Parameters
@@ -95,7 +94,7 @@ def allgather(comm: Communicator | None, values: NDArray[Any]) -> NDArray[Any]:
     array, shape (n, ...)
         In a single process `values`, uncopied.
     """
-    parts = communicator(comm).allgather(values)
+    parts = comm.allgather(values)
     gathered: NDArray[Any] = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return gathered
 
@@ -119,7 +118,7 @@ def comm_world() -> Any:
     return MPI.COMM_WORLD
 
 
-def local_slice(comm: Communicator | None, n: int) -> slice:
+def local_slice(comm: Communicator, n: int) -> slice:
     """This process's part of rows that every process can read.
 
     Parameters
@@ -134,11 +133,10 @@ def local_slice(comm: Communicator | None, n: int) -> slice:
     slice
         Of n / size rows, rounded; the slices of all ranks cover the rows in their order.
     """
-    comm = communicator(comm)
     return slice(n * comm.rank // comm.size, n * (comm.rank + 1) // comm.size)
 
 
-def local_indices(comm: Communicator | None, indices: NDArray[Any], n: int) -> NDArray[Any]:
+def local_indices(comm: Communicator, indices: NDArray[Any], n: int) -> NDArray[Any]:
     """Those of some row indices that are of this process's rows.
 
     Parameters
@@ -155,7 +153,6 @@ def local_indices(comm: Communicator | None, indices: NDArray[Any], n: int) -> N
     int array
         Row indices among this process's rows, in the order of `indices`.
     """
-    comm = communicator(comm)
     before: int = sum(comm.allgather(n)[: comm.rank])
     own: NDArray[Any] = indices[(indices >= before) & (indices < before + n)] - before
     return own

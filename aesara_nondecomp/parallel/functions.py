@@ -9,7 +9,7 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._communicator import Communicator, communicator
+from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops.embedding import summed_rows
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch
@@ -239,7 +239,7 @@ class DistributedFunctions:
 Functions = Union[TrainFunctions, DistributedFunctions]
 
 
-def distributed(functions: TrainFunctions, comm: Communicator | None) -> Functions:
+def distributed(functions: TrainFunctions, comm: Communicator) -> Functions:
     """Functions over the rows of all processes.
 
     Parameters
@@ -254,7 +254,6 @@ def distributed(functions: TrainFunctions, comm: Communicator | None) -> Functio
     TrainFunctions or DistributedFunctions
         The functions themselves where there is one process.
     """
-    comm = communicator(comm)
     return functions if comm.size == 1 else DistributedFunctions(functions, comm)
 
 

@@ -119,12 +119,12 @@ class Scorer:
         """Slices of X with their rows, dense and in the dtype that a compiled function takes."""
         dtype = np.dtype(self.network.inputs.dtype)
         for part in row_chunks(self.network, X.shape[0]):
-            rows = dense_rows(X[part])
+            rows = X[part]
             if rows.dtype != dtype:
                 wider = scaled and not np.can_cast(rows.dtype, dtype)
                 with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
-                    rows = np.asarray(rows, dtype="float64" if wider else dtype)
-            yield part, rows
+                    rows = rows.astype("float64" if wider else dtype)
+            yield part, dense_rows(rows)
 
 
 def row_chunks(network: Network, n: int) -> list[slice]:

@@ -1,8 +1,9 @@
 """From arrays to a trained model.
 
-Reading order: `fit` (the entry point), `parameters` (the table of its parameters), `param_checks` (these beside
-each other), `training_data` (its rows), `recipes` (driver and options for each measure), `loop` (the training loop), `run` (the phases of a recipe), `trainer` (a run to
-completion), `early_stopping`, `checkpoints`, `schedules`, `progress`.
+Reading order: `fit` (the entry point), `parameters` (the table of its parameters), `param_checks` (these beside each
+other), `training_data` (its rows), `recipes` (driver and options for each measure), `loop` (the training loop), `run`
+(the phases of a recipe), `trainer` (a run to completion), `early_stopping`, `checkpoints`, `schedules`, `progress`,
+`former_parameters`.
 """
 
 from typing import TYPE_CHECKING

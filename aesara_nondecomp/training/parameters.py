@@ -17,7 +17,7 @@ import numpy as np
 
 from aesara_nondecomp._checks import choose, require, suggestion
 from aesara_nondecomp.training import schedules
-from aesara_nondecomp.training.recipes import ALGORITHMS, Recipe
+from aesara_nondecomp.training.recipes import BUILDERS, Recipe
 
 Check = Callable[[str, Any], Any]  # name and value to the usable value, or a ValueError
 
@@ -114,7 +114,7 @@ def _optimizer(name: str, value: Any) -> Any:
 
 def _algorithm(name: str, value: Any) -> Any:
     if not isinstance(value, Recipe):
-        choose("algorithm", value, dict.fromkeys(ALGORITHMS))
+        choose("algorithm", value, BUILDERS)
     return value
 
 

@@ -19,7 +19,7 @@ The recommended recipes come from a comparison of about 125 configurations on si
   so DENIM finds nothing to correct, and the bias of its anchor shows on other rows. On held-out rows of four skewed
   text sets, with attention and LSTM, KLD under drift fell in 7 of 8 cells (mean .106 against .126), and at the original
   prevalence from .0056 to .0037. On three tables it rose 7 to 13 times at the original prevalence, so tables keep
-  cross-entropy (`benchmarks/report/text.md`).
+  cross-entropy (`studies/report/text.md`).
 - Class sums are forgotten (factor 0.9 or 0.98) and the weights averaged (decay 0.99).
 
 The baselines:
@@ -155,11 +155,10 @@ def recipe_for(measure: str | Measure, problem: Problem, algorithm: str = "auto"
         driver that does not serve the measure (those that do are named).
     """
     measure = measures.get(measure)
-    choose("algorithm", algorithm, _BUILDERS)
     if preset is not None:
         algorithm = with_preset(algorithm, preset)
         warn_renamed(f"preset={preset!r} of recipe_for", f"algorithm={algorithm!r}")
-    return _BUILDERS[algorithm](measure, problem)
+    return choose("algorithm", algorithm, BUILDERS)(measure, problem)
 
 
 def with_preset(algorithm: str, preset: str) -> str:
@@ -180,11 +179,12 @@ def with_preset(algorithm: str, preset: str) -> str:
     Raises
     ------
     ValueError
-        If the preset is unknown (the nearest is suggested).
+        If the algorithm or the preset is unknown (the nearest is suggested).
     """
+    choose("algorithm", algorithm, BUILDERS)
     choose("preset", preset, dict.fromkeys(PRESETS))
     listing = "paper" if algorithm == "auto" else f"paper_{algorithm}"
-    return listing if preset == "paper" and listing in _BUILDERS else algorithm
+    return listing if preset == "paper" and listing in BUILDERS else algorithm
 
 
 # -- the recommended recipes -----------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def with_preset(algorithm: str, preset: str) -> str:
 def _auto(measure: Measure, problem: Problem) -> Recipe:
     measure = trained_measure(measure)
     kind = _first_driver(measure)
-    return _BUILDERS[_BEST_VARIANTS.get(kind, kind)](measure, problem)
+    return BUILDERS[_BEST_VARIANTS.get(kind, kind)](measure, problem)
 
 
 def trained_measure(measure: Measure) -> Measure:
@@ -268,7 +268,7 @@ def _single(driver: Driver) -> Recipe:
 
 
 def _paper(measure: Measure, problem: Problem) -> Recipe:
-    return _BUILDERS[f"paper_{_first_driver(measure)}"](measure, problem)
+    return BUILDERS[f"paper_{_first_driver(measure)}"](measure, problem)
 
 
 def _literal(problem: Problem, counts: bool) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def _amp(measure: Measure, problem: Problem) -> Recipe:
 
 
 # A new algorithm is one row here, beside its driver.
-_BUILDERS: dict[str, Callable[[Measure, Problem], Recipe]] = {
+BUILDERS: dict[str, Callable[[Measure, Problem], Recipe]] = {
     "auto": _auto,
     "duple": partial(_duple, counts=False),
     "duple_ns": partial(_duple, counts=True),
@@ -355,5 +355,5 @@ _BUILDERS: dict[str, Callable[[Measure, Problem], Recipe]] = {
     "paper_dame": partial(_paper_dame, counts=False),
     "paper_dame_ns": partial(_paper_dame, counts=True),
 }
-ALGORITHMS = tuple(_BUILDERS)
+ALGORITHMS = tuple(BUILDERS)
 _BEST_VARIANTS = {"denim": "denim_ns", "dame": "dame_ns"}  # that "auto" takes

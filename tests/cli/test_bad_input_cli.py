@@ -216,4 +216,4 @@ def test_two_files_to_write_at_one_path_and_no_draws_are_refused(models, tmp_pat
 def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Model, "decision_function", lambda self, X: np.zeros(len(X)))
     np.savez(tmp_path / "t.npz", X=X)
-    refused(["quantify", str(models / "bare"), str(tmp_path / "t.npz")], "this model has no calibration", capsys)
+    refused(["quantify", str(models / "bare"), str(tmp_path / "t.npz")], "this model is not calibrated", capsys)

@@ -156,7 +156,7 @@ def test_unknown_and_missing_parameters_are_refused_with_a_remedy(name, paramete
 
 @pytest.mark.parametrize("wrong", [3, None, ["f1"], measures.F1])
 def test_what_is_neither_a_name_nor_a_measure_is_refused_with_the_names(wrong):
-    with pytest.raises(ValueError, match="unknown measure .*Known: min, qmean"):
+    with pytest.raises(ValueError, match="by its name or as a Measure, got .*Known: min, qmean"):
         measures.get(wrong)
 
 

@@ -88,8 +88,10 @@ def test_the_former_spellings_give_the_same_with_a_warning():
     matrix = ConfusionMatrix(8, 2, 1, 9)
     with pytest.warns(DeprecationWarning, match="bootstrap_intervals is now spelled bootstrap"):
         assert bootstrap_module.bootstrap_intervals is bootstrap
-    with pytest.warns(DeprecationWarning, match="'draws' of bootstrap is now spelled 'n_resamples'"):
+    with pytest.warns(DeprecationWarning) as caught:
         former = bootstrap(matrix, chosen=["f1"], draws=50, level=0.8)
+    said = "".join(str(warning.message) for warning in caught)
+    assert all(f"is now spelled {name!r}" in said for name in ("measures", "n_resamples", "confidence_level"))
     assert former == bootstrap(matrix, ["f1"], n_resamples=50, confidence_level=0.8)
     with pytest.warns(DeprecationWarning, match="one_vs_rest_tables is now spelled one_vs_rest_confusions"):
         assert multiclass.one_vs_rest_tables is one_vs_rest_confusions

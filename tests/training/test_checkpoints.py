@@ -347,7 +347,7 @@ def fork_that_trains(begun):
 
 train("warm", 5)
 start = time.perf_counter()
-train("warm", 30, checkpoint_every=3)
+train("warm", 30, every=3)
 longest = max(0.03, 0.6 * (time.perf_counter() - start))  # of a few checkpoints, as a busy disk takes long for each
 reached = []
 for _ in range(20):

@@ -110,7 +110,7 @@ def test_training_stops_after_so_many_evaluations_without_a_better_one(measure, 
 
 
 def evaluated(values, measure, patience=2):
-    """A ValidationMonitor that has seen these values, ten steps apart."""
+    """A monitor that has seen these values, ten steps apart."""
     validation = ValidationMonitor(None, None, measures.get(measure), 10, patience)
     validation.restore({"evaluations": [[10 * k, v, 1, 1, 1, 1, False] for k, v in enumerate(values, 1)]}, None)
     return validation

@@ -66,7 +66,7 @@ def test_a_memory_map_is_never_copied_as_a_whole(tmp_path):
 def test_a_memory_map_is_checked_like_any_features(tmp_path):
     broken = X.copy()
     broken[17, 2] = np.inf
-    with pytest.raises(ValueError, match="finite in float32.*row 17, column 2"):
+    with pytest.raises(ValueError, match="finite in float64.*row 17, column 2"):
         fit(mapped(broken, tmp_path), Y)
     with pytest.raises(ValueError, match="the 4 columns seen in training, got 3"):
         raw_rows(mapped(X[:, :3], tmp_path), columns=4)

@@ -119,6 +119,11 @@ def test_a_preset_of_0_1_names_the_listing_of_a_driver_and_leaves_the_baselines(
         with_preset(algorithm, "papers")
 
 
+def test_a_preset_of_an_unknown_algorithm_is_refused():
+    with pytest.raises(ValueError, match="unknown algorithm 'dupel'. Did you mean 'duple'"):
+        with_preset("dupel", "paper")
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_former_preset_of_recipe_for_is_taken_with_a_warning(preset):
     expected = core(recipe_for("f1", PROBLEM, with_preset("dame", preset)))
