@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_ops import by_c, by_perform, central_differences
+from op_oracles import by_c, by_perform, central_differences
 
 from aesara_nondecomp import TrainFunctions, networks
 from aesara_nondecomp._aesara.imports import aesara, at

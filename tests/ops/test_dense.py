@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from op_oracles import DTYPES, TOLERANCE, assert_same, by_c, by_perform, central_differences, layer_values
 from processes import PYTHONPATH
-from test_ops import DTYPES, TOLERANCE, assert_same, by_c, by_perform, central_differences
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.ops import ACTIVATIONS, dense
@@ -24,12 +24,6 @@ TRANSCRIPTS = {
     "sigmoid": lambda z: 0.5 + np.tanh(z / 2) / 2,
     "softplus": lambda z: np.logaddexp(0, z),
 }
-
-
-def layer_values(dtype: str, rows: int = 7):
-    rng = np.random.default_rng(11)
-    x, W, b = rng.normal(size=(rows, 5)), rng.normal(size=(5, 4)), rng.normal(size=4)
-    return x.astype(dtype), W.astype(dtype), b.astype(dtype)
 
 
 def layer_gradients(activation):

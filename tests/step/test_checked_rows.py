@@ -10,9 +10,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from op_oracles import DTYPES, IN_C, by_c, by_perform, layer_values
 from processes import PYTHONPATH
-from test_dense import layer_values
-from test_ops import DTYPES, IN_C, by_c, by_perform
 
 from aesara_nondecomp import Model, TrainFunctions, measures, mlp
 from aesara_nondecomp._aesara.imports import aesara, at

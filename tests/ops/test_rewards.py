@@ -1,64 +1,18 @@
-"""The fused Ops: C code against NumPy, gradients against finite differences and Aesara's own derivatives."""
+"""Weighted rewards: C against NumPy, gradients against finite differences and Aesara's own derivatives."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from op_oracles import DTYPES, IN_C, assert_same, by_c, by_perform, central_differences, symbolic_like
 
-from aesara_nondecomp import data
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.ops import reward_sums
 from aesara_nondecomp.ops.rewards import RewardSums
-from aesara_nondecomp.ops.scaling import Standardise
 
-DTYPES = ("float32", "float64")
-TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
-IN_C = aesara.compile.mode.Mode(linker="cvm", optimizer=None)
 IN_PYTHON = aesara.compile.mode.Mode(linker="py", optimizer=None)
 WEIGHTS = np.array([1.5, 0.25, 0.5, 2.0])
-
-
-def symbolic_like(*arrays):
-    return [at.TensorType(str(a.dtype), shape=(None,) * a.ndim)() for a in arrays]
-
-
-def by_c(build, *arrays):
-    """Values of the outputs that `build` makes of symbolic inputs, every node of the graph running its C code."""
-    inputs = symbolic_like(*arrays)
-    function = aesara.function(inputs, build(*inputs), mode=IN_C, on_unused_input="ignore")
-    assert all(hasattr(thunk, "cthunk") for thunk in function.vm.thunks)
-    return function(*arrays)
-
-
-def by_perform(op, *arrays):
-    """Outputs of one Op by its NumPy implementation."""
-    node = op.make_node(*symbolic_like(*arrays))
-    storage = [[None] for _ in node.outputs]
-    op.perform(node, arrays, storage)
-    return [cell[0] for cell in storage]
-
-
-def central_differences(function, x, step=1e-6):
-    """Derivatives of a scalar function in every entry of the float64 array `x`."""
-    slopes = np.zeros_like(x)
-    for index in np.ndindex(*x.shape):
-        moved = [x.copy(), x.copy()]
-        moved[0][index] += step
-        moved[1][index] -= step
-        slopes[index] = (function(moved[0]) - function(moved[1])) / (2 * step)
-    return slopes
-
-
-def assert_same(found, expected, dtype):
-    """Entries agree relative to the largest one, and types and shapes are the same."""
-    for one, other in zip(found, expected):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        scale = max(1.0, float(np.max(np.abs(other), initial=0.0)))
-        np.testing.assert_allclose(one, other, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
-
-
-# -- rewards -----------------------------------------------------------------------------------------------------
 
 
 def batch(kind: str, dtype: str = "float64"):
@@ -211,26 +165,3 @@ def test_logistic_rewards_keep_the_digits_of_float32_where_they_are_near_one():
     for u in np.linspace(-30, 30, 301).astype("float32"):
         loss = 1 - function(np.array([u]), y)[2]
         np.testing.assert_allclose(loss, np.logaddexp(0, -np.float64(u)), rtol=4e-7, atol=7e-8)
-
-
-# -- standardising -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("clip", [0.5, 10.0, np.inf])
-def test_rows_are_standardised_as_in_training_to_the_last_bit(dtype, clip):
-    rng = np.random.default_rng(3)
-    X = (1e4 + 300 * rng.normal(size=(203, 7))).astype(dtype)
-    X[:3] = [[np.finfo(dtype).max], [-np.finfo(dtype).max], [0]]
-    scaling = data.Standardiser.fit(X[3:], clip=clip)
-    given = (X, scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
-    found, _ = by_c(Standardise(), *given)
-    np.testing.assert_array_equal(found, scaling.transform(X))
-    np.testing.assert_array_equal(found, by_perform(Standardise(), *given)[0])
-
-
-def test_standardising_refuses_other_columns_and_types():
-    with pytest.raises(ValueError, match="a mean and a scale for each column"):
-        by_c(Standardise(), np.zeros((3, 2)), np.zeros(3), np.ones(3), np.asarray(1.0))
-    with pytest.raises(TypeError, match="float64 means"):
-        Standardise()(at.fmatrix(), at.fvector(), at.fvector(), at.fscalar())
