@@ -10,21 +10,12 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.ops import ACTIVATIONS
 
 OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
 
 Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
-
-_OPERATORS: dict[str, tuple[str, dict[str, float]]] = {
-    "relu": ("Relu", {}),
-    "leaky_relu": ("LeakyRelu", {"alpha": 0.01}),
-    "elu": ("Elu", {"alpha": 1.0}),
-    "tanh": ("Tanh", {}),
-    "sigmoid": ("Sigmoid", {}),
-    "softplus": ("Softplus", {}),
-    "identity": ("Identity", {}),
-}
 
 
 def export_onnx(model: Model, path: PathLike) -> None:
@@ -80,7 +71,7 @@ def export_onnx(model: Model, path: PathLike) -> None:
 
 def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, NDArray[Any]]]:
     """The nodes in order, and the constants by name."""
-    operator, options = choose("activation", activation, _OPERATORS)
+    operator, options = choose("activation", activation, ACTIVATIONS).onnx
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}

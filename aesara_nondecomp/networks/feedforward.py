@@ -136,9 +136,7 @@ def _dropped(layer: Any, dropout: float, streams: Any) -> Any:
 
 
 def _scheme(initialisation: str, activation: str) -> str:
-    if initialisation != "auto":
-        return initialisation
-    return "he" if activation in ("relu", "leaky_relu", "elu") else "glorot"
+    return ACTIVATIONS[activation].initialisation if initialisation == "auto" else initialisation
 
 
 def _initial_values(sizes: Sequence[int], scheme: str, dtype: str, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -15,8 +15,9 @@ each matrix. These Ops need one module and one pass each:
 `prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
 """
 
+from aesara_nondecomp.ops.activations import ACTIVATIONS
 from aesara_nondecomp.ops.attention import attention_pool
-from aesara_nondecomp.ops.dense import ACTIVATIONS, dense
+from aesara_nondecomp.ops.dense import dense
 from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm

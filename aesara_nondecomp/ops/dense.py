@@ -2,59 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
-
 import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, ParamsType, at, int32
 from aesara_nondecomp._checks import choose
+from aesara_nondecomp.ops.activations import ACTIVATIONS, Activation
 from aesara_nondecomp.ops.blas import BlasOp, gemm_name
 from aesara_nondecomp.ops.dense_c import support
 from aesara_nondecomp.ops.fused import c_number
-
-
-class Activation(NamedTuple):
-    """An activation whose derivative is a function of its output (spec: none; standard definitions).
-
-    `c_value` is in terms of z, `c_slope` in terms of the output `a`; both are C expressions of type `number`.
-    """
-
-    value: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    c_value: str
-    c_slope: str
-
-
-def _sigmoid(z):
-    small = np.exp(-np.abs(z))
-    return np.where(z > 0, 1.0, small) / (1.0 + small)
-
-
-ACTIVATIONS = {
-    "identity": Activation(lambda z: z, np.ones_like, "z", "1"),
-    "relu": Activation(lambda z: np.maximum(z, 0), lambda a: (a > 0).astype(a.dtype), "z < 0 ? 0 : z", "a > 0"),
-    "leaky_relu": Activation(
-        lambda z: np.where(z > 0, z, z * 0.01),
-        lambda a: np.where(a > 0, 1.0, 0.01),
-        "z > 0 ? z : z * (number) 0.01",
-        "a > 0 ? 1 : (number) 0.01",
-    ),
-    "elu": Activation(
-        lambda z: np.where(z > 0, z, np.expm1(np.minimum(z, 0))),
-        lambda a: np.where(a > 0, 1.0, a + 1.0),
-        "z > 0 ? z : (number) expm1(z)",
-        "a > 0 ? 1 : a + 1",
-    ),
-    "tanh": Activation(np.tanh, lambda a: 1.0 - a * a, "hyperbolic_tangent(z)", "1 - a * a"),
-    "sigmoid": Activation(_sigmoid, lambda a: a * (1.0 - a), "logistic(z)", "a * (1 - a)"),
-    "softplus": Activation(
-        lambda z: np.log1p(np.exp(-np.abs(z))) + np.maximum(z, 0),
-        lambda a: -np.expm1(-a),
-        "(number) log1p(exp(z > 0 ? -z : z)) + (z > 0 ? z : 0)",
-        "(number) -expm1(-a)",
-    ),
-}
-_NAMES = tuple(ACTIVATIONS)
 
 
 class _LayerOp(BlasOp):
@@ -64,11 +19,16 @@ class _LayerOp(BlasOp):
     params_type = ParamsType(activation=int32)
 
     def __init__(self, activation: str):
-        self.activation = _NAMES.index(activation)
+        self.activation = list(ACTIVATIONS).index(activation)
 
     @property
-    def _functions(self) -> Activation:
-        return ACTIVATIONS[_NAMES[self.activation]]
+    def _name(self) -> str:
+        return list(ACTIVATIONS)[self.activation]
+
+    @property
+    def functions(self) -> Activation:
+        """The activation's entry in the table."""
+        return ACTIVATIONS[self._name]
 
     def c_support_code(self, **kwargs):
         expressions = [(activation.c_value, activation.c_slope) for activation in ACTIVATIONS.values()]
@@ -92,12 +52,12 @@ class Dense(_LayerOp):
         # Two Ops, so that a graph which does not ask for the gradient of x, as at the first layer, does without it.
         # Both find the slopes: that costs less than to store them, as it is done while they are in the cache.
         x, W, b = inputs
-        name, given = _NAMES[self.activation], (self(x, W, b), output_gradients[0].astype(x.dtype))
+        name, given = self._name, (self(x, W, b), output_gradients[0].astype(x.dtype))
         return [InputGradient(name)(*given, W), *WeightGradient(name)(*given, x)]
 
     def perform(self, node, inputs, outputs, params=None):
         x, W, b = inputs
-        outputs[0][0] = np.asarray(self._functions.value(x @ W + b), dtype=x.dtype)
+        outputs[0][0] = np.asarray(self.functions.value(np, x @ W + b), dtype=x.dtype)
 
     def c_body(self, node, name, inputs, outputs, sub):
         return self._c_layer(node, inputs, outputs[0], sub, finite="NULL")
@@ -135,7 +95,7 @@ class CheckedDense(Dense):
     @classmethod
     def of(cls, layer: Dense) -> CheckedDense:
         """The same layer, checked."""
-        return cls(_NAMES[layer.activation])
+        return cls(layer._name)
 
     def grad(self, inputs, output_gradients):
         raise NotImplementedError("differentiate a layer of `dense`")
@@ -164,7 +124,7 @@ class InputGradient(_LayerOp):
 
     def perform(self, node, inputs, outputs, params=None):
         out, upstream, W = inputs
-        outputs[0][0] = _before_activation(self._functions, out, upstream) @ W.T
+        outputs[0][0] = _before_activation(self.functions, out, upstream) @ W.T
 
     def c_body(self, node, name, inputs, outputs, sub):
         out, upstream, W = inputs
@@ -201,7 +161,7 @@ class WeightGradient(_LayerOp):
 
     def perform(self, node, inputs, outputs, params=None):
         out, upstream, x = inputs
-        dz = _before_activation(self._functions, out, upstream)
+        dz = _before_activation(self.functions, out, upstream)
         outputs[0][0] = x.T @ dz
         outputs[1][0] = dz.sum(axis=0, dtype="float64").astype(out.dtype)
 
@@ -236,7 +196,7 @@ class WeightGradient(_LayerOp):
 
 def _before_activation(functions: Activation, out, upstream):
     """Gradient of x W + b (b, h)."""
-    return np.asarray(upstream * functions.slope(out), dtype=out.dtype)
+    return np.asarray(upstream * functions.slope(np, out), dtype=out.dtype)
 
 
 def _same_shape(fail: str) -> str:

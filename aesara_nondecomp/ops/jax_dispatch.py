@@ -14,8 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from aesara_nondecomp.ops.activations import sigmoid, softplus
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
-from aesara_nondecomp.ops.dense import ACTIVATIONS, CheckedDense, Dense, InputGradient, WeightGradient
+from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
@@ -31,10 +32,10 @@ def translations() -> dict[type, Callable[..., Callable]]:
     """Op type to a function (op -> function of JAX arrays)."""
     return {
         RewardSums: lambda op: reward_sums,
-        Dense: lambda op: partial(dense, _VALUES[_activation(op)]),
-        CheckedDense: lambda op: partial(checked_dense, _VALUES[_activation(op)]),
-        InputGradient: lambda op: partial(input_gradient, _SLOPES[_activation(op)]),
-        WeightGradient: lambda op: partial(weight_gradient, _SLOPES[_activation(op)]),
+        Dense: lambda op: partial(dense, partial(op.functions.value, jnp)),
+        CheckedDense: lambda op: partial(checked_dense, partial(op.functions.value, jnp)),
+        InputGradient: lambda op: partial(input_gradient, partial(op.functions.slope, jnp)),
+        WeightGradient: lambda op: partial(weight_gradient, partial(op.functions.slope, jnp)),
         Standardise: lambda op: standardise,
         AllFinite: lambda op: lambda x: jnp.isfinite(x).all(),
         FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
@@ -55,9 +56,9 @@ def reward_sums(scores, y, weights, temperature):
     f, weight, negative = scores.reshape(-1), jnp.abs(y), y < 0
     u = jnp.where(negative, -f, f)
     scale = (1 / temperature).astype(f.dtype)
-    sigmoid, sigmoid_slope = _sigmoid_and_slope(u * scale)
+    share, sigmoid_slope = _sigmoid_and_slope(u * scale)
     right = jnp.where(negative, f <= 0, f > 0)
-    rewards = (sigmoid, 1 - _softplus(-u), right, jnp.ones_like(u))
+    rewards = (share, 1 - softplus(jnp, -u), right, jnp.ones_like(u))
     weight_of = [jnp.where(of_class, weight, 0).astype("float64") for of_class in (~negative, negative)]
     sums = jnp.stack([jnp.sum(w * reward.astype("float64")) for reward in rewards for w in weight_of])
     total = sums[6] + sums[7]
@@ -76,35 +77,7 @@ def _sigmoid_and_slope(u):
     return jnp.where(u > 0, share, small * share), small * share * share
 
 
-def _softplus(u):
-    return jnp.log1p(jnp.exp(-jnp.abs(u))) + jnp.maximum(u, 0)
-
-
 # -- dense layers ----------------------------------------------------------------------------------------------------
-
-
-def _activation(op) -> str:
-    return tuple(ACTIVATIONS)[op.activation]
-
-
-_VALUES: dict[str, Callable] = {
-    "identity": lambda z: z,
-    "relu": lambda z: jnp.maximum(z, 0),
-    "leaky_relu": lambda z: jnp.where(z > 0, z, z * 0.01),
-    "elu": lambda z: jnp.where(z > 0, z, jnp.expm1(jnp.minimum(z, 0))),
-    "tanh": jnp.tanh,
-    "sigmoid": lambda z: _sigmoid_and_slope(z)[0],
-    "softplus": _softplus,
-}
-_SLOPES: dict[str, Callable] = {
-    "identity": jnp.ones_like,
-    "relu": lambda a: (a > 0).astype(a.dtype),
-    "leaky_relu": lambda a: jnp.where(a > 0, 1, 0.01).astype(a.dtype),
-    "elu": lambda a: jnp.where(a > 0, 1, a + 1),
-    "tanh": lambda a: 1 - a * a,
-    "sigmoid": lambda a: a * (1 - a),
-    "softplus": lambda a: -jnp.expm1(-a),
-}
 
 
 def dense(value, x, W, b):
@@ -198,7 +171,7 @@ def lstm(x, mask, W, U, bias):
         h_before, c_before = carried
         projected, valid = given
         i, f, g, o = jnp.split(projected + matmul(h_before, U), 4, axis=1)
-        i, f, g, o = _VALUES["sigmoid"](i), _VALUES["sigmoid"](f), jnp.tanh(g), _VALUES["sigmoid"](o)
+        i, f, g, o = sigmoid(jnp, i), sigmoid(jnp, f), jnp.tanh(g), sigmoid(jnp, o)
         c = jnp.where(valid, f * c_before + i * g, c_before)
         state = jnp.where(valid, o * jnp.tanh(c), h_before)
         return (state, c), (state, c, jnp.concatenate([i, f, g, o], axis=1))

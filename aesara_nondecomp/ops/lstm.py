@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, ParamsType, at, int32
+from aesara_nondecomp.ops.activations import sigmoid
 from aesara_nondecomp.ops.blas import BlasOp, gemm_name
 from aesara_nondecomp.ops.fused import c_number
 from aesara_nondecomp.ops.lstm_c import SUPPORT
@@ -190,12 +191,7 @@ class LSTMGradient(_LSTMOp):
 
 def _activated(z):
     i, f, g, o = np.split(z, 4, axis=1)
-    return np.concatenate([_sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)], axis=1)
-
-
-def _sigmoid(z):
-    small = np.exp(-np.abs(z))
-    return np.where(z > 0, 1, small) / (1 + small)
+    return np.concatenate([sigmoid(np, i), sigmoid(np, f), np.tanh(g), sigmoid(np, o)], axis=1)
 
 
 def _gate_gradients(dh, dc, cells_before, cells, gates):

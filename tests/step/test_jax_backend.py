@@ -86,6 +86,10 @@ def lstm_gradient_inputs(of_last):
     return [normal(b if of_last else T * b, h), x, mask, W, U, *kept]
 
 
+def output_of(activation):
+    return ACTIVATIONS[activation].value(np, normal(b, h))
+
+
 def attention_weights():
     return performed(AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS])[1]
 
@@ -99,7 +103,7 @@ CASES = {
     "dense, checked": (CheckedDense("relu"), [normal(b, d), normal(d, h), normal(h)]),
     "finite": (AllFinite(), [np.array([[1.0, np.inf]])]),
     **{
-        f"{op.__name__} of {name}": (op(name), [ACTIVATIONS[name].value(normal(b, h)), normal(b, h), normal(*shape)])
+        f"{op.__name__} of {name}": (op(name), [output_of(name), normal(b, h), normal(*shape)])
         for name in ACTIVATIONS
         for op, shape in ((InputGradient, (d, h)), (WeightGradient, (b, d)))
     },
