@@ -75,6 +75,7 @@ setup(
     package_data={
         "aesara_nondecomp": [
             "data/embedded/*",
+            "ops/cpp/*.h",
             "py.typed",
         ],
     },

@@ -13,6 +13,8 @@ each matrix. These Ops need one module and one pass each:
 - `attention_pool`: masked softmax and weighted mean of the states of a sequence.
 
 `prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
+
+The C++ is in `cpp/*.h`; the tables to extend are `activations.ACTIVATIONS` and `optimisers.OPTIMISERS`.
 """
 
 from aesara_nondecomp.ops.activations import ACTIVATIONS

@@ -23,7 +23,7 @@ class Activation:
     slope : callable
         (NumPy or jax.numpy, a) -> da/dz, in terms of the output.
     c_value : str
-        C expression of a in terms of `z`, both of the float type `number`; see also `ops.elementary`.
+        C expression of a in terms of `z`, both of the float type `number`; see also cpp/elementary.h.
     c_slope : str
         C expression of da/dz in terms of `a`.
     onnx : tuple (str, dict)
@@ -78,7 +78,7 @@ def softplus(xp, z):
 
 
 ACTIVATIONS = {
-    # The first: its gradient is passed on as it is, see `ops.dense_c`.
+    # The first: its gradient is passed on as it is, see cpp/dense.h.
     "identity": Activation(
         value=lambda xp, z: z,
         slope=lambda xp, a: xp.ones_like(a),

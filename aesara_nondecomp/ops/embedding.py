@@ -7,24 +7,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, at
-from aesara_nondecomp.ops.fused import FusedOp, c_number
+from aesara_nondecomp.ops.fused import FusedOp
 
 
 class Lookup(NamedTuple):
-    """A table and where a graph reads it, so that an optimiser can move the rows of a batch alone."""
+    """A table and where a graph reads it, so that an optimiser can update the rows of a batch alone.
+
+    Attributes
+    ----------
+    table : shared matrix, shape (V, d)
+        The embeddings.
+    ids : symbolic int32 matrix, shape (b, T)
+        Row indices; 0 is padding, whose row is never updated.
+    rows : symbolic matrix, shape (T b, d)
+        Row t * b + r is that of ids[r, t].
+    """
 
     table: Any
-    """Shared matrix (V, d)."""
     ids: Any
-    """Symbolic int32 matrix (b, T) of row numbers; 0 is padding, whose row never moves."""
     rows: Any
-    """Symbolic matrix (T b, d): the rows, row t * b + r being that of ids[r, t]."""
 
 
 class Rows(FusedOp):
-    """Inputs: table (V, d), ids (b, T) int32 in [0, V). Output: the rows (T b, d) in time-major order."""
+    """The rows of a table, by their indices.
+
+    Notes
+    -----
+    Inputs: table (V, d), ids (b, T) int32 in [0, V). Output: the rows (T b, d) in time-major order.
+    """
 
     __props__ = ()
+    header, function = "embedding.h", "look_up<number>"
+    connected = ((True,), (False,))
 
     def make_node(self, table, ids):
         table, ids = at.as_tensor_variable(table), at.as_tensor_variable(ids)
@@ -35,10 +49,6 @@ class Rows(FusedOp):
             )
         return Apply(self, [table, ids], [at.TensorType(table.dtype, shape=(None, table.type.shape[1]))()])
 
-    def connection_pattern(self, node):
-        """Which outputs can be differentiated in which inputs, as Aesara asks."""
-        return [[True], [False]]
-
     def grad(self, inputs, output_gradients):
         # Dense, and so off the training path: `RowUpdate` takes the gradient of the rows instead.
         table, ids = inputs
@@ -48,38 +58,12 @@ class Rows(FusedOp):
     def perform(self, node, inputs, outputs):
         table, ids = inputs
         if ids.size and not (0 <= ids.min() and ids.max() < len(table)):
-            raise IndexError(_OUT_OF_RANGE)
+            raise IndexError(
+                "token ids must be row indices of the embedding table. Encode text with the network's own vocabulary."
+            )
         outputs[0][0] = table[ids.T.ravel()]
 
-    def c_body(self, node, name, inputs, outputs, sub):
-        table, ids = inputs
-        (out,) = outputs
-        return f"""
-        {{
-        typedef {c_number(node.inputs[0].dtype)} number;
-        Contiguous table({table}), ids({ids});
-        if (!(table && ids)) {{ {sub["fail"]} }}
-        const npy_intp V = table.dim(0), d = table.dim(1), b = ids.dim(0), T = ids.dim(1);
-        if (!fits(&{out}, T * b, d, table.type())) {{ {sub["fail"]} }}
-        number *to = (number*) PyArray_DATA({out});
-        const npy_int *id = ids.data<npy_int>();
-        for (npy_intp t = 0; t < T; t++)
-            for (npy_intp r = 0; r < b; r++, to += d) {{
-                const npy_intp row = id[r * T + t];
-                if (row < 0 || row >= V) {{
-                    PyErr_SetString(PyExc_IndexError, "{_OUT_OF_RANGE}");
-                    {sub["fail"]}
-                }}
-                memcpy(to, table.data<number>() + row * d, sizeof(number) * d);
-            }}
-        }}
-        """
 
-    def c_code_cache_version(self):
-        return (2,)
-
-
-_OUT_OF_RANGE = "token ids must be row numbers of the embedding table. Encode text with the network's own vocabulary."
 _OP = Rows()
 
 
@@ -89,23 +73,42 @@ def lookup(table, ids) -> Lookup:
     Parameters
     ----------
     table : shared matrix, shape (V, d)
-    ids : symbolic int32 matrix, shape (b, T), in [0, V). 0 is padding.
+        The embeddings, of float32 or float64.
+    ids : symbolic int32 matrix, shape (b, T)
+        In [0, V); 0 is padding.
 
     Returns
     -------
     Lookup
-        Its `rows` are the input of a layer; a network that is given the whole moves only the rows of a batch.
+        Its `rows` are the input of a layer; a network that is given the whole updates only the rows of a batch.
 
     Raises
     ------
     TypeError
         If dimensions or types differ from these.
+    IndexError
+        At run time, if an id is outside the table.
     """
     return Lookup(table, ids, _OP(table, ids))
 
 
 def summed_rows(ids: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct ids other than 0, and the sums (k, d) of the gradients (T b, d) of their rows."""
+    """Sum the gradients of each row that was looked up, without padding.
+
+    Parameters
+    ----------
+    ids : int32 array, shape (b, T)
+        Row indices; 0 is padding.
+    gradients : array, shape (T b, d)
+        Of the rows, in time-major order.
+
+    Returns
+    -------
+    distinct : int32 array, shape (k,)
+        The row indices other than 0, each once, ascending.
+    sums : array, shape (k, d)
+        Of their gradients.
+    """
     distinct, where = np.unique(ids.T.ravel(), return_inverse=True)
     sums = np.zeros((len(distinct), gradients.shape[1]), gradients.dtype)
     np.add.at(sums, where.reshape(-1), gradients)

@@ -1,4 +1,4 @@
-"""Whether rows are finite, found out while they are scored: they come from memory once, and are still in the cache."""
+"""Whether rows are finite, determined while they are scored: they are read from memory once, and still in the cache."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, aesara, at
 from aesara_nondecomp.ops.dense import CheckedDense, Dense
-from aesara_nondecomp.ops.fused import ALL_FINITE, FusedOp, c_number
+from aesara_nondecomp.ops.fused import FusedOp, c_number
 
 
 class AllFinite(FusedOp):
-    """Input: rows x (b, d) of a float type. Output: whether all entries are finite ()."""
+    """Whether all entries of a matrix are finite.
+
+    Notes
+    -----
+    Input: x (b, d) of float32 or float64. Output: a boolean ().
+    """
 
     __props__ = ()
+    header, function = "finite.h", "check_rows<number>"
 
     def make_node(self, x):
         x = at.as_tensor_variable(x)
@@ -23,32 +29,28 @@ class AllFinite(FusedOp):
     def perform(self, node, inputs, outputs):
         outputs[0][0] = np.asarray(np.isfinite(inputs[0]).all())
 
-    def c_support_code(self, **kwargs):
-        return super().c_support_code(**kwargs) + ALL_FINITE
-
-    def c_body(self, node, name, inputs, outputs, sub):
-        number = c_number(node.inputs[0].dtype)
-        return f"""
-        Contiguous x({inputs[0]});
-        if (!x || !put_answer(&{outputs[0]}, all_finite(x.dim(0) * x.dim(1), x.data<{number}>()))) {{ {sub["fail"]} }}
-        """
-
-    def c_code_cache_version(self):
-        return (3,)
+    def c_types(self, node) -> dict[str, str]:
+        return {"number": c_number(node.inputs[0].dtype)}
 
 
 def checked(output, rows):
-    """What is computed of rows, and whether these are finite: found by the dense layer that takes them, if one does.
+    """Add to an output whether the rows it is computed from are finite.
+
+    The dense layer that takes the rows, if there is one, checks them on the way.
 
     Parameters
     ----------
     output : symbolic variable
-    rows : symbolic array that `output` depends on; or token ids, which are always finite.
+        Computed from the rows.
+    rows : symbolic array
+        What to check. Token ids are always finite.
 
     Returns
     -------
-    output : the same variable, or one of the same value
-    finite : symbolic boolean ()
+    output : symbolic variable
+        The same variable, or one of the same value.
+    finite : symbolic boolean
+        Of shape ().
     """
     if not rows.dtype.startswith("float"):
         return output, at.constant(True)

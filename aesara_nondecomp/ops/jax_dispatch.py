@@ -1,8 +1,8 @@
-"""The fused Ops in JAX: what Aesara's JAX linker puts in the place of each, for a CPU or a GPU.
+"""The fused Ops in JAX: the function that Aesara's JAX linker puts in the place of each, for a CPU or a GPU.
 
-`translations` is the whole table.  Each entry mirrors the Op's `perform`; matrix products are taken in full float32
-(a GPU's default would be shorter), class sums and scalars in float64, and updates give new arrays, since JAX's arrays
-are never written to.
+`translations` is the whole table.  Each entry mirrors the Op's `perform`; matrix products are computed in full float32
+(a GPU's default has fewer digits), class sums and scalars in float64, and updates give new arrays, since JAX's arrays
+are immutable.
 """
 
 from __future__ import annotations
@@ -25,34 +25,40 @@ from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
-matmul = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+_matmul = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 def translations() -> dict[type, Callable[..., Callable]]:
-    """Op type to a function (op -> function of JAX arrays)."""
+    """List the translations of all fused Ops.
+
+    Returns
+    -------
+    dict
+        Op type to a function (op -> function of JAX arrays).
+    """
     return {
-        RewardSums: lambda op: reward_sums,
-        Dense: lambda op: partial(dense, partial(op.functions.value, jnp)),
-        CheckedDense: lambda op: partial(checked_dense, partial(op.functions.value, jnp)),
-        InputGradient: lambda op: partial(input_gradient, partial(op.functions.slope, jnp)),
-        WeightGradient: lambda op: partial(weight_gradient, partial(op.functions.slope, jnp)),
-        Standardise: lambda op: standardise,
+        RewardSums: lambda op: _reward_sums,
+        Dense: lambda op: partial(_dense, partial(op.functions.value, jnp)),
+        CheckedDense: lambda op: partial(_checked_dense, partial(op.functions.value, jnp)),
+        InputGradient: lambda op: partial(_input_gradient, partial(op.functions.slope, jnp)),
+        WeightGradient: lambda op: partial(_weight_gradient, partial(op.functions.slope, jnp)),
+        Standardise: lambda op: _standardise,
         AllFinite: lambda op: lambda x: jnp.isfinite(x).all(),
-        FusedUpdate: lambda op: partial(fused_update, op.rule, op.position),
-        RowUpdate: lambda op: partial(row_update, op.rule, op.position),
-        Rows: lambda op: rows,
-        LSTM: lambda op: lstm,
-        LSTMGradient: lambda op: partial(lstm_gradient, bool(op.of_last)),
-        AttentionPool: lambda op: attention_pool,
-        AttentionGradient: lambda op: attention_gradient,
+        FusedUpdate: lambda op: partial(_fused_update, op.rule, op.position),
+        RowUpdate: lambda op: partial(_row_update, op.rule, op.position),
+        Rows: lambda op: _rows,
+        LSTM: lambda op: _lstm,
+        LSTMGradient: lambda op: partial(_lstm_gradient, bool(op.of_last)),
+        AttentionPool: lambda op: _attention_pool,
+        AttentionGradient: lambda op: _attention_gradient,
     }
 
 
 # -- rewards ---------------------------------------------------------------------------------------------------------
 
 
-def reward_sums(scores, y, weights, temperature):
-    """See `ops.rewards.RewardSums`."""
+def _reward_sums(scores, y, weights, temperature):
+    """Compute `ops.rewards.RewardSums`."""
     f, weight, negative = scores.reshape(-1), jnp.abs(y), y < 0
     u = jnp.where(negative, -f, f)
     scale = (1 / temperature).astype(f.dtype)
@@ -80,38 +86,38 @@ def _sigmoid_and_slope(u):
 # -- dense layers ----------------------------------------------------------------------------------------------------
 
 
-def dense(value, x, W, b):
-    """See `ops.dense.Dense`."""
-    return value(matmul(x, W) + b)
+def _dense(value, x, W, b):
+    """Compute `ops.dense.Dense`."""
+    return value(_matmul(x, W) + b)
 
 
-def checked_dense(value, x, W, b):
-    """See `ops.dense.CheckedDense`."""
-    return dense(value, x, W, b), jnp.isfinite(x).all()
+def _checked_dense(value, x, W, b):
+    """Compute `ops.dense.CheckedDense`."""
+    return _dense(value, x, W, b), jnp.isfinite(x).all()
 
 
-def input_gradient(slope, out, upstream, W):
-    """See `ops.dense.InputGradient`."""
-    return matmul(upstream * slope(out), W.T)
+def _input_gradient(slope, out, upstream, W):
+    """Compute `ops.dense.InputGradient`."""
+    return _matmul(upstream * slope(out), W.T)
 
 
-def weight_gradient(slope, out, upstream, x):
-    """See `ops.dense.WeightGradient`."""
+def _weight_gradient(slope, out, upstream, x):
+    """Compute `ops.dense.WeightGradient`."""
     dz = upstream * slope(out)
-    return matmul(x.T, dz), jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
+    return _matmul(x.T, dz), jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
 
 
-def standardise(x, mean, scale, clip):
-    """See `ops.scaling.Standardise`."""
-    moved = ((x.astype("float64") - mean) / scale).astype(x.dtype)
-    return jnp.clip(moved, -clip.astype(x.dtype), clip.astype(x.dtype)), jnp.isfinite(x).all()
+def _standardise(x, mean, scale, clip):
+    """Compute `ops.scaling.Standardise`."""
+    ratio = ((x.astype("float64") - mean) / scale).astype(x.dtype)
+    return jnp.clip(ratio, -clip.astype(x.dtype), clip.astype(x.dtype)), jnp.isfinite(x).all()
 
 
 # -- updates ---------------------------------------------------------------------------------------------------------
 
 
-def fused_update(rule, position: int, learning_rate, averaging, t, decay, p, g, *rest):
-    """See `ops.update.FusedUpdate`."""
+def _fused_update(rule, position: int, learning_rate, averaging, t, decay, p, g, *rest):
+    """Compute `ops.update.FusedUpdate`."""
     *slots, average = rest
     t = t + 1.0
     new, new_slots = _moved(rule, p, g, slots, learning_rate, decay[position], t)
@@ -119,8 +125,8 @@ def fused_update(rule, position: int, learning_rate, averaging, t, decay, p, g, 
     return (t, new, *new_slots, _towards(average, new, left), jnp.sqrt(_square(g)))
 
 
-def row_update(rule, position: int, learning_rate, averaging, t, decay, ids, gradients, *arrays):
-    """See `ops.row_update.RowUpdate`; rows are gathered, moved and put back."""
+def _row_update(rule, position: int, learning_rate, averaging, t, decay, ids, gradients, *arrays):
+    """Compute `ops.row_update.RowUpdate`: rows are gathered, updated and put back."""
     table, average, touched, *slots = arrays
     looked_up, where = jnp.unique(ids.T.reshape(-1), return_inverse=True, size=ids.size, fill_value=0)
     g = jnp.zeros((ids.size, table.shape[1]), gradients.dtype).at[where.reshape(-1)].add(gradients)
@@ -158,32 +164,32 @@ def _square(g):
 # -- sequences -------------------------------------------------------------------------------------------------------
 
 
-def rows(table, ids):
-    """See `ops.embedding.Rows`. (JAX raises no error for an id beyond the table, but reads its last row.)"""
+def _rows(table, ids):
+    """Compute `ops.embedding.Rows`; JAX raises no error for an id beyond the table, but reads its last row."""
     return table[ids.T.reshape(-1)]
 
 
-def lstm(x, mask, W, U, bias):
-    """See `ops.lstm.LSTM`."""
+def _lstm(x, mask, W, U, bias):
+    """Compute `ops.lstm.LSTM`."""
     (b, T), h = mask.shape, U.shape[0]
 
     def token(carried, given):
         h_before, c_before = carried
         projected, valid = given
-        i, f, g, o = jnp.split(projected + matmul(h_before, U), 4, axis=1)
+        i, f, g, o = jnp.split(projected + _matmul(h_before, U), 4, axis=1)
         i, f, g, o = sigmoid(jnp, i), sigmoid(jnp, f), jnp.tanh(g), sigmoid(jnp, o)
         c = jnp.where(valid, f * c_before + i * g, c_before)
         state = jnp.where(valid, o * jnp.tanh(c), h_before)
         return (state, c), (state, c, jnp.concatenate([i, f, g, o], axis=1))
 
     start = jnp.zeros((b, h), x.dtype)
-    projections = (matmul(x, W) + bias).reshape(T, b, 4 * h)
+    projections = (_matmul(x, W) + bias).reshape(T, b, 4 * h)
     (last, _), kept = jax.lax.scan(token, (start, start), (projections, (mask.T != 0)[:, :, None]))
     return (last, *(array.reshape(T * b, -1) for array in kept))
 
 
-def lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates):
-    """See `ops.lstm.LSTMGradient`."""
+def _lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates):
+    """Compute `ops.lstm.LSTMGradient`."""
     (b, T), h = mask.shape, U.shape[0]
     states, cells, gates = (array.reshape(T, b, -1) for array in (states, cells, gates))
     start = jnp.zeros((b, h), x.dtype)
@@ -196,13 +202,13 @@ def lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates):
         dh = dh + own_upstream
         own, dc_before = _gate_gradients(dh, dc, c_before, c, own_gates)
         own = jnp.where(valid, own, 0)
-        return (jnp.where(valid, 0, dh) + matmul(own, U.T), jnp.where(valid, dc_before, dc)), own
+        return (jnp.where(valid, 0, dh) + _matmul(own, U.T), jnp.where(valid, dc_before, dc)), own
 
     given = (of_token, (mask.T != 0)[:, :, None], before[1], cells, gates)
     _, dgates = jax.lax.scan(token, (upstream if of_last else start, start), given, reverse=True)
     flat, previous = dgates.reshape(T * b, 4 * h), before[0].reshape(T * b, h)
     db = jnp.sum(flat, axis=0, dtype="float64").astype(x.dtype)
-    return matmul(flat, W.T), matmul(x.T, flat), matmul(previous.T, flat), db
+    return _matmul(flat, W.T), _matmul(x.T, flat), _matmul(previous.T, flat), db
 
 
 def _gate_gradients(dh, dc, c_before, c, gates):
@@ -213,8 +219,8 @@ def _gate_gradients(dh, dc, c_before, c, gates):
     return jnp.concatenate([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], axis=1), dc * f
 
 
-def attention_pool(energies, states, mask):
-    """See `ops.attention.AttentionPool`."""
+def _attention_pool(energies, states, mask):
+    """Compute `ops.attention.AttentionPool`."""
     (b, T), h = mask.shape, states.shape[1]
     valid = mask != 0
     e = jnp.where(valid, energies.reshape(T, b).T, -jnp.inf)
@@ -225,8 +231,8 @@ def attention_pool(energies, states, mask):
     return _einsum("bt,tbh->bh", weights, states.reshape(T, b, h)), weights
 
 
-def attention_gradient(upstream, weights, states):
-    """See `ops.attention.AttentionGradient`."""
+def _attention_gradient(upstream, weights, states):
+    """Compute `ops.attention.AttentionGradient`."""
     (b, T), h = weights.shape, states.shape[1]
     dweights = _einsum("bh,tbh->bt", upstream, states.reshape(T, b, h))
     mean = jnp.sum(weights * dweights, axis=1, keepdims=True)
@@ -240,7 +246,20 @@ _einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
 
 
 def untranslatable(outputs: Sequence[Any], table) -> list[str]:
-    """Names of the Ops in a graph that have no entry in Aesara's table, each with the parameters it works on."""
+    """Name the Ops in a graph that have no entry in Aesara's table, each with the parameters it works on.
+
+    Parameters
+    ----------
+    outputs : sequence of symbolic variables
+        Of the graph.
+    table : functools.singledispatch function
+        Aesara's `jax_funcify`.
+
+    Returns
+    -------
+    list of str
+        In the order of evaluation.
+    """
     from aesara_nondecomp._aesara.imports import aesara
 
     default = table.dispatch(object)

@@ -8,8 +8,8 @@ For each valid token t of a row (Hochreiter and Schmidhuber 1997, with the forge
 At a masked token the state is carried over, h_t = h_{t-1} and c_t = c_{t-1}; both start at 0.  So the last state is
 that of the last valid token, wherever the padding is, and 0 for a row without one.
 
-The gates stand in PyTorch's order, i f g o, in the columns of W, U and bias; PyTorch's `weight_ih_l0` is the
-transpose of W, its `weight_hh_l0` that of U, and its two biases add up to ours.
+The columns of W, U and bias hold the gates in PyTorch's order, i f g o; PyTorch's `weight_ih_l0` is the transpose of W,
+its `weight_hh_l0` that of U, and its two biases add up to ours.
 
 Sequences are matrices in time-major order: row t * b + r holds token t of row r.
 """
@@ -20,31 +20,24 @@ import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, DisconnectedType, ParamsType, at, int32
 from aesara_nondecomp.ops.activations import sigmoid
-from aesara_nondecomp.ops.blas import BlasOp, gemm_name
-from aesara_nondecomp.ops.fused import c_number
-from aesara_nondecomp.ops.lstm_c import SUPPORT
+from aesara_nondecomp.ops.blas import BlasOp
 
 
-class _LSTMOp(BlasOp):
-    """Base of the two Ops: what their C code needs."""
+class LSTM(BlasOp):
+    """The masked LSTM, forward.
 
-    def c_headers(self, **kwargs):
-        return [*super().c_headers(**kwargs), "<deque>"]
-
-    def c_support_code(self, **kwargs):
-        return super().c_support_code(**kwargs) + SUPPORT
-
-
-class LSTM(_LSTMOp):
-    """Inputs: x (T b, d), mask (b, T) int32, W (d, 4 h), U (h, 4 h), bias (4 h,).
-
-    A token is valid where its mask is not 0, so token ids padded with 0 are their own mask.
+    Notes
+    -----
+    Inputs: x (T b, d), mask (b, T) int32, W (d, 4 h), U (h, 4 h), bias (4 h,). A token is valid where its mask is not
+    0, so token ids padded with 0 are their own mask.
 
     Outputs: the last states (b, h), all states (T b, h), and the cells (T b, h) and activated gates (T b, 4 h), which
-    only the way back needs (gates of masked tokens are left undefined).
+    only the backward pass needs (gates of masked tokens are undefined).
     """
 
     __props__ = ()
+    header, function = "lstm.h", "lstm_layer<number>"
+    connected = tuple((own, own, False, False) for own in (True, False, True, True, True))
 
     def make_node(self, x, mask, W, U, bias):
         x, mask, W, U, bias = (at.as_tensor_variable(v) for v in (x, mask, W, U, bias))
@@ -60,14 +53,10 @@ class LSTM(_LSTMOp):
         outputs = [at.TensorType(x.dtype, shape=(None, width))() for width in widths]
         return Apply(self, [x, mask, W, U, bias], outputs)
 
-    def connection_pattern(self, node):
-        """Which outputs can be differentiated in which inputs, as Aesara asks."""
-        return [[connected, connected, False, False] for connected in (True, False, True, True, True)]
-
     def grad(self, inputs, output_gradients):
         x, mask, W, U, bias = inputs
         kept = self(*inputs)[1:]
-        # The way back is linear in the output's gradient, so those of the two outputs are added up.
+        # The backward pass is linear in the output's gradient, so those of the two outputs are added up.
         parts = [
             LSTMGradient(of_last)(upstream, x, mask, W, U, *kept)
             for of_last, upstream in zip((True, False), output_gradients[:2])
@@ -91,43 +80,24 @@ class LSTM(_LSTMOp):
         for out, value in zip(outputs, results):
             out[0] = value.copy()
 
-    def c_body(self, node, name, inputs, outputs, sub):
-        x, mask, W, U, bias = inputs
-        last, states, cells, gates = outputs
-        dtype, fail = node.inputs[0].dtype, sub["fail"]
-        return f"""
-        {{
-        typedef {c_number(dtype)} number;
-        Contiguous x({x}), mask({mask}), W({W}), U({U}), bias({bias});
-        if (!(x && mask && W && U && bias)) {{ {fail} }}
-        const npy_intp b = mask.dim(0), T = mask.dim(1), d = W.dim(0), h = U.dim(0);
-        if (x.dim(0) != T * b || x.dim(1) != d || W.dim(1) != 4 * h || U.dim(1) != 4 * h || bias.dim(0) != 4 * h) {{
-            PyErr_SetString(PyExc_ValueError, "an LSTM needs x (T b, d), mask (b, T), W (d, 4 h), U (h, 4 h) and "
-                            "bias (4 h,), and got other sizes");
-            {fail}
-        }}
-        if (!fits(&{last}, b, h, x.type()) || !fits(&{states}, T * b, h, x.type())
-            || !fits(&{cells}, T * b, h, x.type()) || !fits(&{gates}, T * b, 4 * h, x.type())) {{ {fail} }}
-        lstm_forward<number>({gemm_name(dtype)}, T, b, d, h, x.data<number>(), mask.data<npy_int>(),
-                             W.data<number>(), U.data<number>(), bias.data<number>(),
-                             (number*) PyArray_DATA({gates}), (number*) PyArray_DATA({cells}),
-                             (number*) PyArray_DATA({states}), (number*) PyArray_DATA({last}));
-        }}
-        """
 
-    def c_code_cache_version(self):
-        return (13,)
+class LSTMGradient(BlasOp):
+    """The masked LSTM, backward.
 
+    Parameters
+    ----------
+    of_last : bool
+        From the gradient of the last states (b, h), else from that of all states (T b, h).
 
-class LSTMGradient(_LSTMOp):
-    """The way back, from the gradient of the last states (b, h) or of all states (T b, h).
-
-    Inputs: that gradient; x, mask, W, U as for `LSTM`; its states, cells and gates.
-    Outputs: the gradients of x, W, U and bias.
+    Notes
+    -----
+    Inputs: that gradient; x, mask, W, U as for `LSTM`; its states, cells and gates. Outputs: the gradients of x, W, U
+    and bias.
     """
 
     __props__ = ("of_last",)
     params_type = ParamsType(of_last=int32)
+    header, function = "lstm.h", "lstm_gradient<number>"
 
     def __init__(self, of_last: bool):
         self.of_last = int(of_last)
@@ -156,38 +126,6 @@ class LSTMGradient(_LSTMOp):
         for out, value in zip(outputs, results):
             out[0] = np.ascontiguousarray(value)
 
-    def c_body(self, node, name, inputs, outputs, sub):
-        upstream, x, mask, W, U, states, cells, gates = inputs
-        dx, dW, dU, db = outputs
-        dtype, fail = node.inputs[1].dtype, sub["fail"]
-        return f"""
-        {{
-        typedef {c_number(dtype)} number;
-        Contiguous upstream({upstream}), x({x}), mask({mask}), W({W}), U({U}), states({states}), cells({cells}),
-                   gates({gates});
-        if (!(upstream && x && mask && W && U && states && cells && gates)) {{ {fail} }}
-        const npy_intp b = mask.dim(0), T = mask.dim(1), d = W.dim(0), h = U.dim(0);
-        const bool of_last = {sub["params"]}->of_last;
-        if (upstream.dim(0) != (of_last ? b : T * b) || upstream.dim(1) != h || gates.dim(0) != T * b) {{
-            PyErr_SetString(PyExc_ValueError, "the gradient of an LSTM must have the shape of its output");
-            {fail}
-        }}
-        Py_XDECREF({db});
-        {db} = (PyArrayObject*) PyArray_EMPTY(1, PyArray_DIMS({W}) + 1, x.type(), 0);
-        if (!{db} || !fits(&{dx}, T * b, d, x.type()) || !fits(&{dW}, d, 4 * h, x.type())
-            || !fits(&{dU}, h, 4 * h, x.type())) {{ {fail} }}
-        const bool done = lstm_backward<number>(
-            {gemm_name(dtype)}, T, b, d, h, of_last, upstream.data<number>(), x.data<number>(), mask.data<npy_int>(),
-            W.data<number>(), U.data<number>(), states.data<number>(), cells.data<number>(), gates.data<number>(),
-            (number*) PyArray_DATA({dx}), (number*) PyArray_DATA({dW}), (number*) PyArray_DATA({dU}),
-            (number*) PyArray_DATA({db}));
-        if (!done) {{ PyErr_NoMemory(); {fail} }}
-        }}
-        """
-
-    def c_code_cache_version(self):
-        return (13,)
-
 
 def _activated(z):
     i, f, g, o = np.split(z, 4, axis=1)
@@ -208,19 +146,27 @@ _OP = LSTM()
 
 
 def lstm(x, mask, W, U, bias):
-    """Last and all states of a masked LSTM.
+    """Run a masked LSTM over sequences.
 
     Parameters
     ----------
-    x : symbolic matrix, shape (T b, d). Token t of row r in row t * b + r, as `lookup` gives it.
-    mask : symbolic int32 matrix, shape (b, T). 0 at padding; token ids serve as they are.
-    W, U : symbolic matrices, shapes (d, 4 h), (h, 4 h). Columns in the gate order i, f, g, o.
+    x : symbolic matrix, shape (T b, d)
+        Token t of row r in row t * b + r, as `lookup` gives it.
+    mask : symbolic int32 matrix, shape (b, T)
+        0 at padding; token ids serve as they are.
+    W : symbolic matrix, shape (d, 4 h)
+        Input weights; columns in the gate order i, f, g, o.
+    U : symbolic matrix, shape (h, 4 h)
+        State weights, in the same order.
     bias : symbolic vector, shape (4 h,)
+        In the same order.
 
     Returns
     -------
-    last : symbolic matrix, shape (b, h). State after the last valid token; 0 for a row without one.
-    states : symbolic matrix, shape (T b, h). State after each token, carried over at masked ones.
+    last : symbolic matrix, shape (b, h)
+        State after the last valid token; 0 for a row without one.
+    states : symbolic matrix, shape (T b, h)
+        State after each token, carried over at masked ones.
 
     Raises
     ------

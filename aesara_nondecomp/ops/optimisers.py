@@ -9,7 +9,8 @@
 Weight decay enters as g := g - decay * p, the gradient of the penalty -decay/2 |p|^2 (in `AdamW`:
 p := p - learning_rate * decay * p).  The learning rate is an input of every step, never part of the compiled code.
 
-Each rule is written twice, in NumPy and in C; the tests hold the two against each other.
+Each rule is written twice, in NumPy and in C; the tests hold the two against each other.  To add one, write a subclass
+of `Optimiser` here and give it a name in `OPTIMISERS`.
 """
 
 from __future__ import annotations
@@ -22,24 +23,62 @@ from aesara_nondecomp._checks import choose, require
 
 @dataclass(frozen=True)
 class Optimiser:
-    """An update rule; subclasses define the slots it keeps per parameter and its two spellings.
+    """An update rule; subclasses define the slots it keeps per parameter, and the rule in NumPy and in C.
 
-    `step` gets arrays and floats; `c_step` moves `p` and the slots `s0`, `s1` from the C variables `g`, `lr`,
-    `decay` and whatever `c_constants` declares.
+    Attributes
+    ----------
+    slots : tuple of str
+        Names of the arrays, of the shape of the parameter, that the rule keeps from step to step; 0 at first.
     """
 
     slots: ClassVar[tuple[str, ...]] = ()
 
     def step(self, p, g, slots, learning_rate, decay, t):
-        """New parameter and new slots, as arrays, after step `t` (from 1) along the ascent direction `g`."""
+        """Take one ascent step.
+
+        Parameters
+        ----------
+        p : array
+            The parameter; of NumPy, or of JAX where JAX traces the step, so use operators, not NumPy's functions.
+        g : array
+            The ascent direction, of the shape of `p`.
+        slots : sequence of array
+            In the order of the attribute.
+        learning_rate : float
+            Positive.
+        decay : float
+            Weight decay, at least 0.
+        t : float
+            Number of the step, from 1.
+
+        Returns
+        -------
+        p : array
+            The new parameter.
+        slots : sequence of array
+            The new slots.
+        """
         raise NotImplementedError
 
     def c_constants(self) -> str:
-        """C declarations that `c_step` uses; they may use the doubles `learning_rate` and `t`."""
+        """Write the C declarations that `c_step` uses.
+
+        Returns
+        -------
+        str
+            Declarations from the doubles `learning_rate` and `t`; the float type of the parameter is `number`.
+        """
         return ""
 
     def c_step(self) -> str:
-        """C statements that move `p` and the slots by one entry of `g`."""
+        """Write the C statements of one entry's step.
+
+        Returns
+        -------
+        str
+            Statements that move `p` and the slots `s0`, `s1` ... from `g`, `lr`, `decay` and the constants, all of type
+            `number`.
+        """
         raise NotImplementedError
 
 
@@ -56,7 +95,18 @@ class SGD(Optimiser):
 
 @dataclass(frozen=True)
 class Momentum(Optimiser):
-    """Heavy-ball momentum; `momentum` in [0, 1), else ValueError."""
+    """Heavy-ball momentum.
+
+    Parameters
+    ----------
+    momentum : float, default 0.9
+        Factor on the velocity of the step before, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `momentum` is out of range.
+    """
 
     momentum: float = 0.9
     slots: ClassVar[tuple[str, ...]] = ("velocity",)
@@ -77,7 +127,18 @@ class Momentum(Optimiser):
 
 @dataclass(frozen=True)
 class Nesterov(Momentum):
-    """Nesterov's momentum, in the form that looks ahead by one velocity."""
+    """Nesterov's momentum, in the form that looks ahead by one velocity.
+
+    Parameters
+    ----------
+    momentum : float, default 0.9
+        Factor on the velocity of the step before, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `momentum` is out of range.
+    """
 
     def step(self, p, g, slots, learning_rate, decay, t):
         g = g - decay * p
@@ -90,7 +151,22 @@ class Nesterov(Momentum):
 
 @dataclass(frozen=True)
 class Adam(Optimiser):
-    """Adam; `beta1`, `beta2` in [0, 1), `epsilon` > 0 added to the root, else ValueError."""
+    """Adam.
+
+    Parameters
+    ----------
+    beta1 : float, default 0.9
+        Decay of the mean of the gradients, in [0, 1).
+    beta2 : float, default 0.999
+        Decay of the mean of their squares, in [0, 1).
+    epsilon : float, default 1e-8
+        Added to the root of the squares, positive.
+
+    Raises
+    ------
+    ValueError
+        If one is out of range.
+    """
 
     beta1: float = 0.9
     beta2: float = 0.999
@@ -131,7 +207,22 @@ class Adam(Optimiser):
 
 @dataclass(frozen=True)
 class AdamW(Adam):
-    """Adam with decoupled weight decay."""
+    """Adam with decoupled weight decay.
+
+    Parameters
+    ----------
+    beta1 : float, default 0.9
+        Decay of the mean of the gradients, in [0, 1).
+    beta2 : float, default 0.999
+        Decay of the mean of their squares, in [0, 1).
+    epsilon : float, default 1e-8
+        Added to the root of the squares, positive.
+
+    Raises
+    ------
+    ValueError
+        If one is out of range.
+    """
 
     def step(self, p, g, slots, learning_rate, decay, t):
         return self._moved(p * (1 - learning_rate * decay), g, slots, learning_rate, t)
@@ -140,11 +231,21 @@ class AdamW(Adam):
         return "p -= lr * decay * p;" + self._C_MOVE
 
 
-_BY_NAME = {"sgd": SGD, "momentum": Momentum, "nesterov": Nesterov, "adam": Adam, "adamw": AdamW}
+OPTIMISERS = {"sgd": SGD, "momentum": Momentum, "nesterov": Nesterov, "adam": Adam, "adamw": AdamW}
 
 
 def get(optimiser: str | Optimiser) -> Optimiser:
-    """An optimiser by name ("sgd", "momentum", "nesterov", "adam", "adamw"), or the given one as it is.
+    """Find an optimiser by its name.
+
+    Parameters
+    ----------
+    optimiser : str or Optimiser
+        A name in `OPTIMISERS`; an optimiser is returned as it is.
+
+    Returns
+    -------
+    Optimiser
+        With its default constants, if found by name.
 
     Raises
     ------
@@ -153,4 +254,4 @@ def get(optimiser: str | Optimiser) -> Optimiser:
     """
     if isinstance(optimiser, Optimiser):
         return optimiser
-    return choose("optimiser", optimiser, _BY_NAME)()
+    return choose("optimiser", optimiser, OPTIMISERS)()

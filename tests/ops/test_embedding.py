@@ -31,7 +31,7 @@ def test_a_lookup_gathers_rows_in_time_major_order_and_its_gradient_adds_up_dupl
 @pytest.mark.parametrize("ids", [[[1, 5]], [[-1, 0]]])
 def test_an_id_beyond_the_table_is_refused(ids):
     table, ids = np.zeros((5, 2)), np.array(ids, dtype="int32")
-    with pytest.raises(IndexError, match="row numbers of the embedding table"):
+    with pytest.raises(IndexError, match="row indices of the embedding table"):
         by_c(Rows(), table, ids)
-    with pytest.raises(IndexError, match="row numbers of the embedding table"):
+    with pytest.raises(IndexError, match="row indices of the embedding table"):
         by_perform(Rows(), table, ids)

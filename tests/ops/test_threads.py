@@ -1,4 +1,4 @@
-"""The crew of threads that share the rows of a batch: results, forks, signals, and how many there are."""
+"""The thread pool that shares the rows of a batch: results, forks, signals, and how many threads there are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def allow(threads: int) -> None:
     pytest.importorskip("threadpoolctl").threadpool_limits(threads)
 
 
-def test_results_are_the_same_to_the_last_bit_whoever_takes_which_part():
+def test_results_are_the_same_to_the_last_bit_whichever_thread_takes_which_chunk():
     gradients_of_a_large_batch()
     with pytest.importorskip("threadpoolctl").threadpool_limits(3):
         assert len(set(gradients_of_a_large_batch(times=100))) == 1
@@ -54,7 +54,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), t.gradients_of_a_large
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
-def test_all_modules_share_one_crew_which_leaves_signals_to_the_interpreter():
+def test_all_modules_share_one_pool_whose_threads_leave_signals_to_the_interpreter():
     pytest.importorskip("threadpoolctl")
     code = """
 t.allow(3)
@@ -62,8 +62,5 @@ print(t.processes.crew())
 t.gradients_of_a_large_batch(times=3)
 print(t.processes.crew(), t.processes.crew(t.processes.signal.SIGSEGV))
 """
-    assert processes.in_a_process(code, module="test_threads") == [
-        "0",
-        "2",
-        "0",
-    ]  # a fault of their own they must not keep to themselves
+    # A fault of their own must reach the process.
+    assert processes.in_a_process(code, module="test_threads") == ["0", "2", "0"]

@@ -222,8 +222,8 @@ def test_networks_take_the_steps_of_the_numpy_implementations(name, monkeypatch)
 
 def test_no_change_of_weights_rates_or_settings_is_traced_again(monkeypatch):
     traces = []
-    inner = jax_dispatch.reward_sums
-    monkeypatch.setattr(jax_dispatch, "reward_sums", lambda *args: traces.append(1) or inner(*args))
+    inner = jax_dispatch._reward_sums
+    monkeypatch.setattr(jax_dispatch, "_reward_sums", lambda *args: traces.append(1) or inner(*args))
     functions = TrainFunctions(networks.linear(d), "adam", "jax")
     X, y = np.ones((b, d), "float32"), np.ones(b, "float32")
     for k in range(5):
@@ -300,8 +300,8 @@ def test_a_mask_keeps_and_scales_as_it_should():
 @pytest.mark.parametrize("build", [lambda: networks.mlp(d, (4,), dropout=0.5, seed=0),
                                    lambda: networks.attention(V, 4, 3, 3, 3, dropout=0.5, seed=0)])  # fmt: skip
 def test_new_masks_are_not_traced_again(build, monkeypatch):
-    traces, inner = [], jax_dispatch.reward_sums
-    monkeypatch.setattr(jax_dispatch, "reward_sums", lambda *args: traces.append(1) or inner(*args))
+    traces, inner = [], jax_dispatch._reward_sums
+    monkeypatch.setattr(jax_dispatch, "_reward_sums", lambda *args: traces.append(1) or inner(*args))
     functions = TrainFunctions(build(), "sgd", "jax")
     X = IDS if functions.network.takes_tokens else np.ones((b, d), "float32")
     functions.set_objective((1.0, 1.0, 1.0, 1.0), 0.0)

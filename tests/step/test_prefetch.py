@@ -272,8 +272,8 @@ def test_the_op_in_python_gives_what_it_gives_in_c():
     ("rows", "numbers", "buffer", "error", "words"),
     [
         (X, [N], np.empty((1, D), "float32"), IndexError, "rows that are there"),
-        (X, [0, 1], np.empty((1, D), "float32"), ValueError, "a row for each number"),
-        (X, [0], np.empty((1, D + 1), "float32"), ValueError, "a row for each number"),
+        (X, [0, 1], np.empty((1, D), "float32"), ValueError, "a row for each index"),
+        (X, [0], np.empty((1, D + 1), "float32"), ValueError, "a row for each index"),
         (np.asfortranarray(X), [0], np.empty((1, D), "float32"), ValueError, "contiguous"),
     ],
     ids=["no such row", "short buffer", "wide buffer", "Fortran order"],

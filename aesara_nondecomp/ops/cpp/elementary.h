@@ -1,17 +1,16 @@
-"""Elementary functions for C loops over many numbers, written out so that the compiler can vectorise them.
+/* Elementary functions for loops over many numbers, written out so that the compiler can vectorise them. libm's are a
+   call per number, and take longer than the products of a layer. Only float32 is written out, from the polynomials of
+   Cephes (Moshier), to within 3e-7 of the value; float64 keeps libm's last digits. NaN is passed on. */
+#ifndef AESARA_NONDECOMP_ELEMENTARY_H
+#define AESARA_NONDECOMP_ELEMENTARY_H
 
-libm's are a call per number, and take longer than the products of a layer. Only float32 is written out, from the
-polynomials of Cephes (Moshier), to within 3e-7 of the value; float64 keeps libm's last digits. NaN is passed on.
-"""
+#include "arrays.h"
 
-from __future__ import annotations
-
-ELEMENTARY = """
 static inline double exponential(double x) { return exp(x); }
 static inline float exponential(float x) {
     x = x > 88.0f ? 88.0f : x;
     x = x < -87.0f ? -87.0f : x;
-    const float shifted = x * 1.44269504f + 12582912.0f;  /* rounds to a whole number, in the lowest bits */
+    const float shifted = x * 1.44269504f + 12582912.0f; /* rounds to a whole number, in the lowest bits */
     const float whole = shifted - 12582912.0f;
     const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
     float e = 1.9875691500e-4f;
@@ -21,9 +20,9 @@ static inline float exponential(float x) {
     e = e * r + 1.6666665459e-1f;
     e = e * r + 5.0000001201e-1f;
     e = e * r * r + r + 1.0f;
-    npy_int32 bits;
+    npy_uint32 bits; /* unsigned, since the upper ones are shifted out */
     memcpy(&bits, &shifted, 4);
-    bits = (bits + 127) << 23;  /* 2 to that whole number */
+    bits = (bits + 127) << 23; /* 2 to that whole number */
     float power;
     memcpy(&power, &bits, 4);
     return e * power;
@@ -38,7 +37,7 @@ static inline float hyperbolic_tangent(float x) {
     near = near * square + 1.33314422036e-1f;
     near = near * square - 3.33332819422e-1f;
     near = near * square * x + x;
-    return square < 0.39f ? near : far;  /* near 0 the difference would lose digits */
+    return square < 0.39f ? near : far; /* near 0 the difference would lose digits */
 }
 
 template <typename number> static inline number logistic(number x) { return 1 / (1 + exponential(-x)); }
@@ -46,7 +45,7 @@ template <typename number> static inline number logistic(number x) { return 1 / 
 /* log(1 + x) of x in [0, 1] */
 static inline double log_one_plus(double x) { return log1p(x); }
 static inline float log_one_plus(float x) {
-    const float w = x / (2.0f + x), square = w * w;  /* twice the inverse hyperbolic tangent of w: its series */
+    const float w = x / (2.0f + x), square = w * w; /* twice the inverse hyperbolic tangent of w: its series */
     float sum = 1.0f / 13.0f;
     sum = sum * square + 1.0f / 11.0f;
     sum = sum * square + 1.0f / 9.0f;
@@ -55,4 +54,5 @@ static inline float log_one_plus(float x) {
     sum = sum * square + 1.0f / 3.0f;
     return 2.0f * w * (sum * square + 1.0f);
 }
-"""
+
+#endif
