@@ -42,7 +42,7 @@ def translations() -> dict[type, Callable[..., Callable]]:
         CheckedDense: lambda op: partial(_checked_dense, partial(op.functions.value, jnp)),
         InputGradient: lambda op: partial(_input_gradient, partial(op.functions.slope, jnp)),
         WeightGradient: lambda op: partial(_weight_gradient, partial(op.functions.slope, jnp)),
-        Standardise: lambda op: _standardise,
+        Standardise: lambda op: partial(_standardise, op.dtype),
         AllFinite: lambda op: lambda x: jnp.isfinite(x).all(),
         FusedUpdate: lambda op: partial(_fused_update, op.rule, op.position),
         RowUpdate: lambda op: partial(_row_update, op.rule, op.position),
@@ -107,10 +107,11 @@ def _weight_gradient(slope, out, upstream, x):
     return _matmul(x.T, dz), jnp.sum(dz, axis=0, dtype="float64").astype(dz.dtype)
 
 
-def _standardise(x, mean, scale, clip):
-    """Compute `ops.scaling.Standardise`."""
-    ratio = ((x.astype("float64") - mean) / scale).astype(x.dtype)
-    return jnp.clip(ratio, -clip.astype(x.dtype), clip.astype(x.dtype)), jnp.isfinite(x).all()
+def _standardise(dtype, x, mean, scale, clip):
+    """Compute `ops.scaling.Standardise` of that dtype, by default that of x."""
+    dtype = dtype or x.dtype
+    ratio = ((x.astype("float64") - mean) / scale).astype(dtype)
+    return jnp.clip(ratio, -clip.astype(dtype), clip.astype(dtype)), jnp.isfinite(x).all()
 
 
 # -- updates ---------------------------------------------------------------------------------------------------------

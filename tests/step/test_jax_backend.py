@@ -90,6 +90,10 @@ def output_of(activation):
     return ACTIVATIONS[activation].value(np, normal(b, h))
 
 
+def standardise_inputs():
+    return [30 * normal(b, d), normal(d), np.abs(normal(d)) + 0.1, np.asarray(2.0)]
+
+
 def attention_weights():
     return performed(AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS])[1]
 
@@ -107,7 +111,8 @@ CASES = {
         for name in ACTIVATIONS
         for op, shape in ((InputGradient, (d, h)), (WeightGradient, (b, d)))
     },
-    "standardising": (Standardise(), [30 * normal(b, d), normal(d), np.abs(normal(d)) + 0.1, np.asarray(2.0)]),
+    "standardising": (Standardise(), standardise_inputs()),
+    "standardising wide rows": (Standardise("float32"), standardise_inputs()),
     **{
         f"{name} at step {t}": (FusedUpdate(rule, 1), update_inputs(rule, t))
         for name in ("sgd", "momentum", "nesterov", "adam", "adamw")
