@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from op_oracles import IN_C
 
+import aesara_nondecomp as an
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.ops import FusedUpdate, optimisers
-from aesara_nondecomp.ops.optimisers import SGD, Adam, AdamW, Momentum, Nesterov
+from aesara_nondecomp.ops.optimisers import SGD, Adam, AdamW, Momentum, Nesterov, Optimiser
 
 RULES = [SGD(), Momentum(0.8), Nesterov(0.7), Adam(0.8, 0.95, 1e-6), AdamW(0.85, 0.99)]
 BY_CLASS = pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 STEPS = 20
 DECAY = (0.3, 0.0)  # of the weights and of the biases
 SHAPES = ((3, 5), (5,))  # neither size a multiple of 8
-IN_C = aesara.compile.mode.Mode(linker="cvm", optimizer=None)
 
 
 def problem(dtype: str = "float64", scale: float = 1.0):
@@ -205,6 +208,40 @@ def test_optimisers_are_found_by_name_or_kept():
     assert {name: optimisers.get(name) for name in named} == named
     assert optimisers.get(RULES[3]) is RULES[3]
     assert Nesterov(0.9) != Momentum(0.9)
+
+
+@dataclass(frozen=True)
+class RMSProp(Optimiser):
+    """As a user would add it."""
+
+    rho: float = 0.9
+    slots: ClassVar[tuple[str, ...]] = ("square",)
+
+    def step(self, p, g, slots, learning_rate, decay, t):
+        g = g - decay * p
+        square = self.rho * slots[0] + (1 - self.rho) * g * g
+        return p + learning_rate * g / (square**0.5 + 1e-6), (square,)
+
+    def c_constants(self):
+        return f"const number rho = (number) {self.rho!r};"
+
+    def c_step(self):
+        return """
+        g -= decay * p;  // the penalty's gradient
+        s0 = rho * s0 + (1 - rho) * g * g;
+        p += lr * g / ((number) sqrt(s0) + (number) 1e-6);
+        """
+
+
+def test_an_optimiser_is_added_by_its_rule_and_its_name_alone(monkeypatch):
+    monkeypatch.setitem(optimisers.OPTIMISERS, "rmsprop", RMSProp)
+    rule, rates = optimisers.get("rmsprop"), [0.01] * STEPS
+    for c, numpy in zip(run_in_c(rule, *problem(), rates, 0.9), run_in_numpy(rule, *problem(), rates, 0.9)):
+        for one, other in zip([*c[0], *c[1], c[2]], [*numpy[0], *numpy[1], numpy[2]]):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = an.fit(X, X[:, 0] > 0, "qmean", hidden=(), steps=200, batch_size=50, seed=0, optimizer="rmsprop")
+    assert np.mean(model.predict(X) == (X[:, 0] > 0)) > 0.9
 
 
 def test_an_unknown_optimiser_brings_up_the_nearest():
