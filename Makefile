@@ -1,7 +1,8 @@
-# make demo   a small benchmark, its figure and table in out/demo
-# make test   the test suite
-# make lint   ruff (rules and layout) and mypy
-# make clean  removes the virtual environment and the outputs, not Aesara's compile cache
+# make demo      a small benchmark, its figure and table in out/demo
+# make test      the test suite
+# make lint      ruff (rules and layout), mypy, and clang-format and g++ on the C++ headers
+# make sanitize  the tests of the Ops, their C++ compiled with AddressSanitizer and UndefinedBehaviorSanitizer
+# make clean     removes the virtual environment and the outputs, not Aesara's compile cache
 #
 # All of them run in a virtual environment of their own, VENV, which is made when it is missing.
 
@@ -14,7 +15,7 @@ PYTHON ?= $(shell for name in python3 python3.12 python3.11 python3.10 python3.9
 	"$$name" -c '$(SUPPORTED)' 2>/dev/null && { echo "$$name"; break; }; done)
 IN_VENV = $(VENV)/bin/python
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint sanitize clean
 
 demo: $(VENV)/.demo
 	$(IN_VENV) -m benchmarks demo --output out/demo
@@ -26,6 +27,16 @@ lint: $(VENV)/.installed
 	$(IN_VENV) -m ruff check .
 	$(IN_VENV) -m ruff format --check .
 	$(IN_VENV) -m mypy
+	$(VENV)/bin/clang-format --dry-run --Werror aesara_nondecomp/ops/cpp/*.h
+	$(IN_VENV) tests/ops/check_headers.py
+
+# Python itself is not instrumented, so the sanitizer's library is loaded before it, and what Python keeps until its end
+# is no leak. The compiled modules have a cache of their own.
+SANITIZERS = -O1 -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g
+sanitize: $(VENV)/.installed
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  AESARA_FLAGS="$${AESARA_FLAGS:+$$AESARA_FLAGS,}base_compiledir=$(CURDIR)/build/sanitize,gcc__cxxflags=$(SANITIZERS)" \
+	  $(IN_VENV) -m pytest -q --capture=sys tests/ops tests/step/test_prefetch.py tests/step/test_checked_rows.py
 
 clean:
 	rm -rf $(VENV) out build *.egg-info .mypy_cache .pytest_cache .ruff_cache

