@@ -87,7 +87,7 @@ def jax_mode() -> tuple[Any, Any]:
     from aesara.link.jax.dispatch import jax_funcify
 
     # Aesara's own module disables this if floatX is float32; class sums and dual weights are float64.
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call, unused-ignore]
     return aesara.compile.mode.get_mode("JAX"), jax_funcify
 
 

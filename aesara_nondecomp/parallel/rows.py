@@ -291,7 +291,7 @@ def _row_hashes(X: Any) -> NDArray[Any]:
     return np.concatenate(parts)
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
+def _mixed(values: NDArray[Any]) -> NDArray[Any]:
     """Well-spread odd 64-bit numbers from any (the finaliser of SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

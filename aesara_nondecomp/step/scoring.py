@@ -109,11 +109,10 @@ class Scorer:
 
     def _standardised(self, output: Any, raw_dtype: str) -> tuple[list[Any], list[Any]]:
         """Inputs and outputs of the graph from rows that are not standardised yet."""
-        inputs, numbers = self.network.inputs, [at.dvector(), at.dvector(), at.dscalar()]
+        inputs, mean, scale, clip = self.network.inputs, at.dvector(), at.dvector(), at.dscalar()
         rows = at.TensorType(raw_dtype, shape=inputs.type.shape)()
-        options = {} if raw_dtype == inputs.dtype else {"dtype": inputs.dtype}
-        standardised, finite = standardise(rows, *numbers, **options)
-        return [*numbers, rows], [aesara.clone_replace(output, {inputs: standardised}), finite]
+        standardised, finite = standardise(rows, mean, scale, clip, dtype=inputs.dtype)
+        return [mean, scale, clip, rows], [aesara.clone_replace(output, {inputs: standardised}), finite]
 
     def _chunks(self, X: Any, scaled: bool) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Slices of X with their rows, dense and in the dtype that a compiled function takes."""

@@ -54,6 +54,7 @@ fit_parameters = named_keywords(
     recipe="algorithm",
     functions="network",
     hidden="network",
-    **SPELLINGS,
+    optimiser="optimizer",
+    standardise="standardize",
 )
-classifier_parameters = named_keywords(joined={"preset": _PRESET}, **SPELLINGS)
+classifier_parameters = named_keywords(joined={"preset": _PRESET}, optimiser="optimizer", standardise="standardize")

@@ -173,7 +173,7 @@ def test_no_row_is_read_after_fit_ends_even_by_an_error(threads):
     code = """
 kept = None
 try:
-    t.fit(rows, t.np.arange(200_000) % 2, "qmean", hidden=(4,), standardize=False, steps=50, batch_size=20_000, seed=0,
+    t.fit(rows, t.np.arange(200_000) % 2, "qmean", network=(4,), standardize=False, steps=50, batch_size=20_000, seed=0,
           on_step=lambda step: step.step == 5 and 1 / 0)
 except ZeroDivisionError as problem:
     kept = problem  # and with it all that it was raised in
