@@ -1,4 +1,4 @@
-"""The commands that work on data: each reads, calls the library, and reports."""
+"""The commands that work on data: each reads files, calls the library and reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,18 @@ from aesara_nondecomp.training.recipes import with_preset
 
 
 def train(options: argparse.Namespace) -> int:
-    """Train, save, and report on the rows held out (without any: on the training rows)."""
+    """Train and save a model, and report its values on the rows held out, or if none are, on the training rows.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
     _check_outputs(options, options.out, options.report)
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
@@ -55,7 +66,7 @@ def train(options: argparse.Namespace) -> int:
         **{name: getattr(options, name) for name in FIT_OPTIONS},
     )
     if comm.rank > 0:
-        return 0  # the model is the same in all processes; the first one writes it
+        return 0  # all processes have the same model; the first one writes it
     judged_on, matrix = "held-out", model.validation_matrix
     if matrix is None:
         judged_on, matrix = "training", model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y)
@@ -63,14 +74,25 @@ def train(options: argparse.Namespace) -> int:
         model.encoder = replace(model.encoder, names=tuple(table.names))
     model.extra = {"target": options.target}
     model.save(options.out)
-    if _is_complete(model, options):  # otherwise --resume goes on from it
+    if _is_complete(model, options):  # otherwise --resume needs it
         Path(checkpoint).unlink(missing_ok=True)
     _report_training(model, matrix, judged_on, options)
     return 0
 
 
 def predict(options: argparse.Namespace) -> int:
-    """Write one line per row."""
+    """Write the prediction, score and probability of each row, one line per row.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
     _check_outputs(options, options.out)
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
@@ -87,7 +109,18 @@ def predict(options: argparse.Namespace) -> int:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Confusion table, all measures with intervals, and the estimated shares of positives beside the true one."""
+    """Report the confusion matrix, all measures with intervals, and the true and the estimated prevalence.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
     _check_outputs(options, options.out)
     positive_int("--draws", options.draws)
     model = load_model(options.model)
@@ -115,7 +148,18 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def quantify(options: argparse.Namespace) -> int:
-    """The estimated shares of positives."""
+    """Report the estimated prevalence.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
     _check_outputs(options, options.out)
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
@@ -130,12 +174,12 @@ def quantify(options: argparse.Namespace) -> int:
 
 
 def _positive(labels: np.ndarray, text: str | None) -> Any:
-    """The positive label in the coding of the file; None for the larger one."""
+    """The positive label in the coding of the file; None stands for the larger one."""
     return None if text is None else label_like(text, np.unique(labels).tolist())
 
 
 def _network(options: argparse.Namespace) -> Any:
-    """What is trained: by default an mlp of the given widths, with options that only it has."""
+    """A function that makes the chosen network, by default an mlp, with the options that were changed."""
     name = options.network or "mlp"
     given = {option: getattr(options, option) for option in ("hidden", "activation", "dropout")}
     changed = {option: value for option, value in given.items() if value != PARAMETERS[option].default}
@@ -151,7 +195,7 @@ def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
 
 
 def _is_complete(model: Model, options: argparse.Namespace) -> bool:
-    """Whether training ended as it should, and not by Ctrl-C."""
+    """Whether training ran to its end, rather than to a Ctrl-C."""
     since_best = sum(evaluation.step > (model.best_step or 0) for evaluation in model.evaluations)
     out_of_patience = options.patience is not None and since_best >= options.patience
     return out_of_patience or len(model.history) >= options.steps
@@ -178,7 +222,7 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
 
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
-    """Before hours of work, not after: each file to write has a folder, and is none of those to read."""
+    """Refuse, before hours of work, a file to write that has no folder or is one of the files to read."""
     read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
     written = [Path(path) for path in outputs if path]
     for path in written:

@@ -1,4 +1,4 @@
-"""Commands and their options. Nothing is imported here that takes long: `--help` answers at once."""
+"""Commands and their options. Slow imports are deferred, so that `--help` answers at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 PROGRAM = "aesara-nondecomp"
-# Parameters of `fit` that `train` hands on as they are.
+# Parameters of `fit` that `train` passes on unchanged.
 FIT_OPTIONS = (
     "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
 )  # fmt: skip
@@ -17,7 +17,7 @@ _FILES = "a .csv table with a header row, LIBSVM text, or an .npz with arrays X 
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser; a parsed command is at `options.command`, a function of the options."""
+    """Build the parser; it sets `options.command` to a function of the options."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Train, apply and judge classifiers for F1, min(TPR, TNR), KLD and their like."
     )
@@ -117,7 +117,7 @@ def _add_facts(commands: Any) -> None:
 
 
 def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
-    """An option from the table of parameters: its range, default and text stand there."""
+    """Add an option from the table of parameters, which holds its range, default and text."""
     row = PARAMETERS[name]
 
     def read(text: str) -> Any:
@@ -159,7 +159,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def _later(function: str, module: str = "commands") -> Any:
-    """The function of a module of this package, imported when it is called."""
+    """A function of a module of this package, imported when it is called."""
 
     def run(options: argparse.Namespace) -> int:
         from importlib import import_module
@@ -170,7 +170,7 @@ def _later(function: str, module: str = "commands") -> Any:
 
 
 def _measure(text: str) -> measures.Measure:
-    """ "f1", or with parameters "fbeta:beta=2"; a measure that cannot be had is a usage error."""
+    """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
     try:
         pairs = [part.split("=") for part in rest.split(",") if part]

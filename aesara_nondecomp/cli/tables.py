@@ -1,4 +1,4 @@
-"""From the user's files to inputs and labels, as `fit` and models take them."""
+"""Read the user's files as inputs and labels for `fit` and models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LabelledTable(NamedTuple):
     y : array, shape (n,)
         Labels, in the file's own coding.
     names : sequence of str, or None
-        Of a matrix's columns, where the file names them.
+        Column names of a matrix, if the file has them.
     """
 
     X: Any
@@ -39,12 +39,12 @@ class LabelledTable(NamedTuple):
 
 
 def read_training_table(options: argparse.Namespace) -> LabelledTable:
-    """Read `options.data` with the labels at `options.target`.
+    """Read a file to train on: `options.data`, with the labels at `options.target`.
 
     Parameters
     ----------
     options : Namespace
-        With data, target, drop and categorical.
+        Parsed options, with data, target, drop and categorical.
 
     Returns
     -------
@@ -52,8 +52,10 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
 
     Raises
     ------
-    ValueError, FileNotFoundError
-        If it cannot be read, or the target is not there.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file cannot be read, or lacks the target or another named column.
     """
     kind = file_format(options.data)
     if kind == "csv":
@@ -71,14 +73,14 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
 
 
 def read_rows(path: str, model: Model) -> Any:
-    """The inputs of a file as raw as the one trained on.
+    """Read the inputs of a file, as raw as the training file, for a model.
 
     Parameters
     ----------
     path : str
-        Of the file.
+        Path of the file.
     model : Model
-        Whose inputs they will be.
+        The model that will take the inputs.
 
     Returns
     -------
@@ -86,8 +88,10 @@ def read_rows(path: str, model: Model) -> Any:
 
     Raises
     ------
-    ValueError, FileNotFoundError
-        If the file cannot be read or is of another kind than the training file.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file cannot be read, or is of another kind than the training file.
     """
     kind, table = file_format(path), model.encoder.table
     if (kind == "csv") != (table is not None):
@@ -102,16 +106,16 @@ def read_rows(path: str, model: Model) -> Any:
 
 
 def read_labels(path: str, target: str | None, model: Model) -> NDArray[Any]:
-    """The labels of a file, in the coding of a model's classes.
+    """Read the labels of a file, in the coding of a model's classes.
 
     Parameters
     ----------
     path : str
-        Of the file.
+        Path of the file.
     target : str or None
-        Column or array of the labels; None for that of the training file.
+        Column or array of the labels. None: as in the training file.
     model : Model
-        Whose classes they are.
+        The model whose classes they are.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def read_labels(path: str, target: str | None, model: Model) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If the file has no labels, or one that is neither of the model's two.
+        If the file has no labels, or one that is not among the model's classes.
     """
     kind = file_format(path)
     target = target if kind == "libsvm" else target or model.extra.get("target")
@@ -137,7 +141,7 @@ def read_labels(path: str, target: str | None, model: Model) -> NDArray[Any]:
 
 
 def label_like(text: Any, classes: Sequence[Any]) -> Any:
-    """The class that a label, or its text, stands for: "1", "1.0" and 1 are all the class 1.
+    """Find the class that a label or its text stands for: "1", "1.0" and 1 all stand for the class 1.
 
     Parameters
     ----------
@@ -146,10 +150,15 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
     classes : sequence
         The known labels.
 
+    Returns
+    -------
+    object
+        One of `classes`.
+
     Raises
     ------
     ValueError
-        If it is none of them.
+        If it stands for none of them.
     """
     for label in classes:
         if label == text or str(label) == str(text) or _same_number(label, text):

@@ -1,4 +1,4 @@
-"""The checks that a feature matrix passes once, where it enters the package."""
+"""Checks of a feature matrix, made once, where it enters the package."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ ENTRIES_PER_SLICE = 2**20
 
 
 def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32") -> Any:
-    """Check a feature matrix and bring it to one dtype and layout.
+    """Check a feature matrix and convert it to one dtype and layout.
 
     Parameters
     ----------
     X : array-like or SciPy sparse matrix, shape (n, d)
         Numbers or booleans.
     columns : int, optional
-        The number of columns wanted, when a fitted model scores `X`.
+        Required number of columns, when a fitted model scores `X`. Default: any.
     dtype : dtype, default "float32"
-        The floating dtype wanted.
+        Floating dtype of the result.
 
     Returns
     -------
     array or CSR matrix, shape (n, d)
-        C-contiguous and of `dtype`; the input itself where it already is that. A memory map of that dtype stays a
-        memory map, and a sparse matrix stays sparse.
+        C-contiguous and of `dtype`; the input itself if it already is both. A memory map of that dtype stays a memory
+        map, and a sparse matrix stays sparse.
 
     Raises
     ------
     ValueError
-        If `X` is not a non-empty 2-D array of numbers that are finite in `dtype`, or has another number of columns
-        than `columns`.
+        If `X` is not a non-empty 2-D array of numbers that are finite in `dtype`, or does not have `columns` columns.
     """
     converted = to_dtype(as_matrix(X, columns), np.dtype(dtype))
     check_finite(converted)
@@ -46,24 +45,24 @@ def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32"
 
 
 def as_matrix(X: Any, columns: int | None = None) -> Any:
-    """`X` as a matrix of numbers in the dtype that it has; whether its entries are finite is not looked at.
+    """Check that `X` is a matrix of numbers, and keep its dtype; entries may be infinite or NaN.
 
     Parameters
     ----------
     X : array-like, memory map or SciPy sparse matrix, shape (n, d)
         Numbers or booleans.
     columns : int, optional
-        The number of columns wanted.
+        Required number of columns. Default: any.
 
     Returns
     -------
     array, memory map or CSR matrix, shape (n, d)
-        Not copied where it is one of these already.
+        Not copied if it already is one of these.
 
     Raises
     ------
     ValueError
-        If `X` is not a non-empty 2-D array of numbers, or has another number of columns than `columns`.
+        If `X` is not a non-empty 2-D array of numbers, or does not have `columns` columns.
     """
     is_map = isinstance(X, np.memmap)
     matrix = X.tocsr() if scipy.sparse.issparse(X) else X if is_map else as_array(X, "features")
@@ -73,7 +72,20 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
 
 
 def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
-    """A matrix in another floating dtype, C-contiguous; what is too large for it becomes infinite."""
+    """Convert a matrix to a floating dtype, C-contiguous; values out of its range become infinite.
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix, shape (n, d)
+        Numbers or booleans.
+    dtype : dtype
+        Floating dtype of the result.
+
+    Returns
+    -------
+    array or sparse matrix, shape (n, d)
+        The input itself if nothing has to change.
+    """
     with np.errstate(over="ignore"):
         if scipy.sparse.issparse(matrix):
             return matrix.astype(dtype, copy=False)
@@ -83,12 +95,12 @@ def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_finite(matrix: Any, first_row: int = 0) -> None:
-    """Raise a ValueError that names the first entry that is not finite, if there is one.
+    """Raise a ValueError that names the first non-finite entry, if there is one.
 
     Parameters
     ----------
     matrix : array, LazyRows or CSR matrix, shape (n, d)
-        Or an array (n, ...), whose columns are then numbered through each row.
+        Or an array of shape (n, ...), each row of which is flattened to count its columns.
     first_row : int, default 0
         Index of the first row among the caller's rows.
 
@@ -134,12 +146,14 @@ def check_lengths(X: Any, y: Any) -> None:
 
 
 def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Iterator[slice]:
-    """Slices of whole rows, each of about `entries` matrix entries and of at least one row.
+    """Cut a matrix into slices of whole rows, each of about `entries` entries and at least one row.
 
     Parameters
     ----------
-    rows, columns : int
-        Shape of the matrix.
+    rows : int
+        Number of rows.
+    columns : int
+        Number of columns.
     entries : int, default 2**20
         Entries per slice.
 
@@ -154,7 +168,24 @@ def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Ite
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:
-    """`values` as an array; a ValueError about `what` where its rows differ in length."""
+    """Convert to an array, and refuse rows of unequal length.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers, or labels.
+    what : str
+        What the values are, for the message.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    ValueError
+        If the rows differ in length.
+    """
     try:
         # NumPy before 1.24 warns about ragged rows and makes objects of them.
         with warnings.catch_warnings():

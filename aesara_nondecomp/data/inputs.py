@@ -1,4 +1,4 @@
-"""From whatever a model is trained on and asked about - a matrix, a table, texts - to the rows of its network."""
+"""Encode a model's inputs (a matrix, a table or texts) as the rows of its network."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 @dataclass(frozen=True)
 class InputEncoder:
-    """How inputs become rows of numbers: the model's way in, learned from its training rows.
+    """Input pipeline of a model, learned from its training rows: from raw inputs to rows of numbers.
 
-    Tables (data frames, mappings of columns) are encoded column by column, texts become token ids, matrices are taken
-    as they are; dense numbers are then centred and scaled in float64, before they become the network's dtype.
+    Tables (data frames, mappings of columns) are encoded column by column, texts become token ids, and matrices are
+    taken as they are. Dense numbers are then centred and scaled in float64, before conversion to the network's dtype.
 
     Parameters
     ----------
     table : TableEncoder, optional
-        Of the columns of a table. Default: the inputs are no tables.
+        Encodes the columns of a table. Default: the inputs are not tables.
     vocabulary : Vocabulary, optional
-        Of the training texts. Default: the inputs are no texts.
+        Words of the training texts. Default: the inputs are not texts.
     standardiser : Standardiser, optional
-        Default: rows are not standardised.
+        Means and scales of the columns. Default: rows are not standardised.
     names : tuple of str, optional
-        Names of a matrix's columns, where they were given; those of a table follow from `table`.
+        Column names of a matrix, if known; those of a table follow from `table`.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class InputEncoder:
         standardize: bool = True,
         categorical: Sequence[str] = (),
     ) -> InputEncoder:
-        """Learn from the training rows.
+        """Learn an encoder from the training rows.
 
         Parameters
         ----------
         X : matrix, shape (n, d), table or list of str
             The training rows.
         sample_weight : array, shape (n,), optional
-            Positive weights, for means and scales.
+            Positive weights, used for means and scales.
         standardize : bool, default True
             Centre and scale dense columns.
         categorical : sequence of str, optional
@@ -78,40 +78,71 @@ class InputEncoder:
         Raises
         ------
         ValueError
-            If the rows are unusable.
+            If the rows are unusable, or `categorical` is given without a table.
         """
         encoder = cls.learn(X, categorical)
         return encoder.measured(encoder.encode(X), sample_weight) if standardize else encoder
 
     @classmethod
     def learn(cls, X: Any, categorical: Sequence[str] = ()) -> InputEncoder:
-        """The first half of `fit`: the columns of a table or the words of texts; nothing, for a matrix."""
+        """Learn the columns of a table or the words of texts, the first half of `fit`; nothing for a matrix.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            The training rows.
+        categorical : sequence of str, optional
+            Numeric columns of a table to treat as categorical.
+
+        Returns
+        -------
+        InputEncoder
+            Without a standardiser.
+
+        Raises
+        ------
+        ValueError
+            If the rows are unusable, or `categorical` is given without a table.
+        """
         if is_input_table(X):
             return cls(table=TableEncoder.fit(X, categorical))
         require(not len(categorical), "only a table has categorical columns to name: give a data frame", categorical)
         return cls(vocabulary=Vocabulary.learn(check_texts(X))) if is_text(X) else cls()
 
     def measured(self, rows: Any, sample_weight: NDArray[Any] | None = None) -> InputEncoder:
-        """The second half of `fit`: means and scales of encoded training rows, where these are dense numbers."""
+        """Add means and scales, the second half of `fit`; sparse rows and token ids are not standardised.
+
+        Parameters
+        ----------
+        rows : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
+            Encoded training rows.
+        sample_weight : array, shape (n,), optional
+            Positive weights.
+
+        Returns
+        -------
+        InputEncoder
+            A copy with a standardiser, or itself.
+        """
         if isinstance(rows, BatchSource):
             return replace(self, standardiser=rows.standardiser(sample_weight))
         dense = not scipy.sparse.issparse(rows) and self.vocabulary is None
         return replace(self, standardiser=Standardiser.fit(rows, sample_weight=sample_weight)) if dense else self
 
     def encode(self, X: Any, columns: int | None = None) -> Any:
-        """Rows of numbers that are not yet standardised: all that `transform` does, but for its last step.
+        """Encode inputs as rows of numbers, not yet standardised: `transform` without its last step.
 
         Parameters
         ----------
         X : matrix, shape (n, d), table, list of str or token ids
             As raw as the training rows. The columns of a table are matched by name.
         columns : int, optional
-            The number of columns that a matrix must have.
+            Required number of columns of a matrix. Default: any.
 
         Returns
         -------
         array, CSR matrix or LazyRows, shape (n, d)
-            In the dtype that they have; of texts an int32 array of token ids, shape (n, T).
+            In their own dtype; for texts an int32 array of token ids, shape (n, T).
 
         Raises
         ------
@@ -127,19 +158,19 @@ class InputEncoder:
         return raw_rows(X, columns)
 
     def transform(self, X: Any, dtype: Any = "float32") -> Any:
-        """Rows as a network takes them: encoded, standardised in float64, then converted.
+        """Turn inputs into rows for the network: encoded, standardised in float64, then converted.
 
         Parameters
         ----------
         X : matrix, shape (n, d), table, list of str or token ids
             As raw as the training rows.
         dtype : dtype, default "float32"
-            Of the network. Token ids stay int32.
+            The network's. Token ids stay int32.
 
         Returns
         -------
         array, CSR matrix or LazyRows, shape (n, d)
-            A memory map stays unread, a sparse matrix sparse and unscaled.
+            A memory map is not copied; a sparse matrix stays sparse and unscaled.
 
         Raises
         ------
@@ -155,7 +186,7 @@ class InputEncoder:
         return self.names if self.table is None else self.table.feature_names
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; `from_dict` makes an equal encoder of them."""
+        """Plain values, ready for JSON; `from_dict` rebuilds the encoder from them."""
         return {
             "table": self.table and self.table.as_dict(),
             "vocabulary": self.vocabulary and self.vocabulary.to_dict(),
@@ -165,16 +196,16 @@ class InputEncoder:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> InputEncoder:
-        """The encoder that `as_dict` described.
+        """Rebuild an encoder from the values of `as_dict`.
 
         Parameters
         ----------
         values : mapping of str to plain values
+            With the keys that `as_dict` writes.
 
-        Raises
-        ------
-        ValueError
-            If it describes none.
+        Returns
+        -------
+        InputEncoder
         """
         table, vocabulary, standardiser = (values[part] for part in ("table", "vocabulary", "standardiser"))
         return cls(
@@ -196,19 +227,52 @@ class InputEncoder:
 
 
 def is_input_table(X: Any) -> bool:
-    """Whether an input is a table in any of the forms that `read_table` takes."""
+    """Whether an input is a table in any of the forms that `read_table` takes.
+
+    Parameters
+    ----------
+    X : object
+        The input.
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(X, TableColumns) or is_table(X)
 
 
 def select_inputs(X: Any, rows: NDArray[Any]) -> Any:
-    """Some rows of an input: a matrix, TableColumns or a list of str."""
+    """Select some rows of an input.
+
+    Parameters
+    ----------
+    X : matrix, TableColumns or list of str
+        The input.
+    rows : int array, shape (k,)
+        Row indices.
+
+    Returns
+    -------
+    matrix, TableColumns or list of str
+        Of the kind of `X`.
+    """
     if isinstance(X, TableColumns):
         return X.part(rows)
     return [X[row] for row in rows] if isinstance(X, list) else select_rows(X, rows)
 
 
 def count_rows(X: Any) -> int:
-    """The number of rows of an input: a matrix, TableColumns, a list of str; 0 for None."""
+    """Count the rows of an input.
+
+    Parameters
+    ----------
+    X : matrix, TableColumns, list of str or None
+        The input; None has no rows.
+
+    Returns
+    -------
+    int
+    """
     if X is None:
         return 0
     if isinstance(X, TableColumns):
@@ -217,7 +281,7 @@ def count_rows(X: Any) -> int:
 
 
 def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
-    """A table for a model of a bare matrix: its columns in the order of `names`, or as they stand."""
+    """The matrix of a table for a model trained on a matrix: columns in the order of `names`, or of the table."""
     columns = []
     for name in names or table.cells:
         numbers = numbers_or_none(table.cells[name])

@@ -1,4 +1,4 @@
-"""Labels of two classes in any coding to {-1, +1}, and back."""
+"""Encode labels of two classes, in any coding, as {-1, +1}, and decode them."""
 
 from __future__ import annotations
 
@@ -33,15 +33,14 @@ class Labels(NamedTuple):
 
 
 def encode_labels(y: Any, positive: Any = None) -> Labels:
-    """Turn any coding of two classes into signs.
+    """Encode two classes in any coding as signs.
 
     Parameters
     ----------
     y : array-like, shape (n,)
         Two distinct values of any kind: {0, 1}, {-1, +1}, booleans, strings, unsigned bytes, ...
     positive : scalar, optional
-        The label of the positive class. By default the larger of the two in sorted order
-        (True, 1, "pos" rather than "neg").
+        The label of the positive class. Default: the last in sorted order (True, 1, "pos" rather than "neg").
 
     Returns
     -------
@@ -50,10 +49,12 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     Raises
     ------
     ValueError
-        If `y` is not one-dimensional, is empty, holds NaN, or does not hold exactly two
-        distinct labels; or if `positive` is not one of them.
+        If `y` is not one-dimensional, is empty, holds NaN, or does not hold exactly two distinct labels; or if
+        `positive` is not one of them.
 
-    Source: spec 1.1 (labels in {-1, +1}, both classes present).
+    Notes
+    -----
+    Source: docs/algorithms.md 1.1 (labels in {-1, +1}, both classes present).
     """
     values = _label_vector(y)
     found = _labels_in(values)
@@ -75,12 +76,14 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
 
 
 def encode_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
-    """Signs of labels in a coding that is known already: those of a test set, which may hold one class only.
+    """Encode labels by known classes, such as those of a test set, which may hold only one of them.
 
     Parameters
     ----------
     y : array-like, shape (n,)
-    classes : pair (negative, positive)
+        Labels, each of them one of `classes`.
+    classes : sequence (negative, positive)
+        As in `Labels.classes`.
 
     Returns
     -------
@@ -103,19 +106,19 @@ def encode_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
 
 
 def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
-    """Signs back to the user's coding.
+    """Decode signs to the user's labels.
 
     Parameters
     ----------
     signs : array, shape (n,)
         Positive entries mean the positive class, all others the negative one.
-    classes : (negative, positive)
+    classes : sequence (negative, positive)
         As in `Labels.classes`.
 
     Returns
     -------
     array, shape (n,)
-        The labels; its dtype is the one NumPy gives to `classes`.
+        The labels, in the dtype that NumPy gives to `classes`.
     """
     return np.asarray(classes)[(np.asarray(signs) > 0).astype(np.intp)]
 
@@ -133,7 +136,7 @@ def _label_vector(y: Any) -> NDArray[Any]:
 
 def _labels_in(values: NDArray[Any]) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
-    # np.unique cannot sort mixed objects and would keep every NaN apart, so objects take a set.
+    # np.unique cannot sort mixed objects and would keep every NaN apart, so objects go through a set.
     try:
         found = list(set(values.tolist())) if values.dtype == object else distinct(values).tolist()
     except TypeError:
@@ -149,7 +152,20 @@ def _labels_in(values: NDArray[Any]) -> list[Any]:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """As np.unique, but without sorting numbers of which there are at most two, the usual case of long columns."""
+    """Find the distinct values as np.unique does, but without sorting if there are at most two numbers.
+
+    Long columns of labels usually hold two.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        At least one value.
+
+    Returns
+    -------
+    array
+        The distinct values, ascending.
+    """
     if values.dtype.kind in "biuf":
         ends = np.array([values.min(), values.max()])
         if ((values == ends[0]) | (values == ends[1])).all():

@@ -1,4 +1,4 @@
-"""Rows that are converted and standardised only as they are read, so that a memory map is never copied as a whole."""
+"""Rows that are converted and standardised as they are read, so that a memory map is never copied as a whole."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from aesara_nondecomp.data.scaling import Standardiser
 
 
 class LazyRows:
-    """Stands in for a dense array: indexing with rows reads, converts and standardises those rows.
+    """A stand-in for a dense array: indexing reads, converts and standardises the selected rows.
 
     Parameters
     ----------
     X : array or memory map, shape (N, d)
         The rows as they are stored.
     dtype : dtype, optional
-        Of the rows handed out. Default: that of `X`.
+        Of the rows returned. Default: that of `X`.
     standardiser : Standardiser, optional
-        Applied in float64, before rows become `dtype`.
+        Applied in float64, before conversion to `dtype`. Default: rows are not standardised.
     rows : int array, shape (n,), optional
-        Indices of the rows of `X` that are in. Default: all of them.
+        Indices of the selected rows of `X`. Default: all rows.
     """
 
     ndim = 2
@@ -47,7 +47,7 @@ class LazyRows:
         return self.shape[0]
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
-        """The rows at a slice or int array, in memory and in C order."""
+        """Read the rows at a slice or int array; the result is in C order."""
         part = self._X[rows if self._rows is None else self._rows[rows]]
         if self._standardiser is not None and len(part):
             return self._standardiser.transform(part, self.dtype)
@@ -55,20 +55,42 @@ class LazyRows:
             return np.ascontiguousarray(part, dtype=self.dtype)
 
     def part(self, rows: NDArray[Any]) -> LazyRows:
-        """Some of the rows, still unread."""
+        """Select some of the rows without reading them.
+
+        Parameters
+        ----------
+        rows : int array, shape (k,)
+            Row indices.
+
+        Returns
+        -------
+        LazyRows
+        """
         kept = rows if self._rows is None else self._rows[rows]
         return LazyRows(self._X, self.dtype, self._standardiser, kept)
 
     def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> LazyRows:
-        """The same rows, to become `dtype`, standardised or not, as they are read."""
+        """Convert and standardise the rows from now on, as they are read.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Of the rows returned.
+        standardiser : Standardiser, optional
+            Default: rows are not standardised.
+
+        Returns
+        -------
+        LazyRows
+        """
         return LazyRows(self._X, dtype, standardiser, self._rows)
 
 
 class BatchSource:
-    """Base of rows that are not held in this process's memory: on a device, or spread over processes.
+    """Base class of rows not held in this process's memory: on a device, or distributed over processes.
 
-    `MiniBatches` asks for the rows of one batch at a time and hands on what it gets as the batch's `X`; what that is
-    is between the subclass and the functions that train on it.
+    `MiniBatches` asks for one batch at a time and passes the answer on as the batch's `X`; its type is agreed between
+    the subclass and the functions that train on it.
     """
 
     ndim = 2
@@ -83,35 +105,79 @@ class BatchSource:
         return self.batch(np.arange(len(self))[rows])
 
     def batch(self, indices: NDArray[Any]) -> Any:
-        """The rows at `indices`, shape (b,); zeros, or nothing, at -1."""
+        """Fetch the rows of a batch.
+
+        Parameters
+        ----------
+        indices : int array, shape (b,)
+            Row indices; at -1 a subclass returns zeros or no row.
+
+        Returns
+        -------
+        object
+            The batch, as the training functions of the subclass take it.
+        """
         raise NotImplementedError
 
     def part(self, rows: NDArray[Any]) -> BatchSource:
-        """Some of the rows, numbered anew from 0."""
+        """Select some of the rows, reindexed from 0.
+
+        Parameters
+        ----------
+        rows : int array, shape (k,)
+            Row indices.
+
+        Returns
+        -------
+        BatchSource
+        """
         raise NotImplementedError
 
     def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> BatchSource:
-        """The same rows in another dtype, standardised or not."""
+        """Convert and standardise the rows.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The network's.
+        standardiser : Standardiser, optional
+            Default: rows are not standardised.
+
+        Returns
+        -------
+        BatchSource
+        """
         raise NotImplementedError
 
     def standardiser(self, sample_weight: NDArray[Any] | None = None) -> Standardiser | None:
-        """Means and scales of the rows, weighted; None for rows that are not to be standardised."""
+        """Fit a Standardiser to the rows.
+
+        Parameters
+        ----------
+        sample_weight : array, shape (n,), optional
+            Positive weights. Default: equal weights.
+
+        Returns
+        -------
+        Standardiser or None
+            None for rows that are not to be standardised.
+        """
         raise NotImplementedError
 
     def token_lengths(self) -> NDArray[Any]:
-        """Number of tokens of each row (n,), where the rows are token ids."""
+        """Number of tokens of each row, shape (n,), if the rows are token ids."""
         raise NotImplementedError
 
 
 def raw_rows(X: Any, columns: int | None = None) -> Any:
-    """A feature matrix as its rows are stored, neither converted nor read: see `features.as_matrix`.
+    """Check that `X` is a feature matrix, without converting or reading it; see `features.as_matrix`.
 
     Parameters
     ----------
     X : array-like, memory map, CSR matrix or LazyRows, shape (n, d)
         Numbers or booleans.
     columns : int, optional
-        The number of columns wanted.
+        Required number of columns. Default: any.
 
     Returns
     -------
@@ -130,31 +196,44 @@ def raw_rows(X: Any, columns: int | None = None) -> Any:
 
 
 def select_rows(X: Any, rows: NDArray[Any]) -> Any:
-    """Some rows of an array, CSR matrix, LazyRows or BatchSource."""
+    """Select some rows of a matrix.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
+        The matrix.
+    rows : int array, shape (k,)
+        Row indices.
+
+    Returns
+    -------
+    array, CSR matrix, LazyRows or BatchSource, shape (k, d)
+        Of the kind of `X`.
+    """
     return X.part(rows) if isinstance(X, (LazyRows, BatchSource)) else X[rows]
 
 
 def prepare_rows(X: Any, dtype: Any, standardiser: Standardiser | None = None) -> Any:
-    """Raw rows as a network takes them: finite, standardised in float64, then in the network's dtype.
+    """Prepare raw rows for a network: checked to be finite, standardised in float64, then converted.
 
     Parameters
     ----------
     X : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
         As from `raw_rows`.
     dtype : dtype
-        Of the network.
+        The network's.
     standardiser : Standardiser, optional
-        Default: rows are converted alone. Sparse rows are never standardised.
+        Default: rows are not standardised. Sparse rows never are.
 
     Returns
     -------
     array, CSR matrix, LazyRows or BatchSource, shape (n, d)
-        A memory map is read once, slice by slice, to see that all entries are finite, and stays unread otherwise.
+        A memory map is read once, slice by slice, to check that all entries are finite, but not copied.
 
     Raises
     ------
     ValueError
-        If an entry is not finite, in the dtype it has or in the one it gets, or sparse rows are to be standardised.
+        If an entry is not finite, before or after conversion, or sparse rows are to be standardised.
     """
     if isinstance(X, BatchSource):
         return X.prepared(dtype, standardiser)

@@ -1,4 +1,4 @@
-"""Zero mean and unit standard deviation, as measured on the training rows."""
+"""Standardise columns to zero mean and unit standard deviation on the training rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Standardiser(NamedTuple):
     Attributes
     ----------
     mean_ : float64 array, shape (d,)
-        Mean of each column; 0 for a constant column, which therefore is not moved.
+        Mean of each column; 0 for a constant column, which is left as it is.
     scale_ : float64 array, shape (d,)
         Standard deviation of each column (ddof = 0); 1 for a constant column.
     clip : float
@@ -33,16 +33,16 @@ class Standardiser(NamedTuple):
 
     @classmethod
     def fit(cls, X: Any, clip: float = 10.0, sample_weight: NDArray[Any] | None = None) -> Standardiser:
-        """Measure the columns of a dense matrix, in float64 whatever its dtype, slice by slice.
+        """Measure means and standard deviations of a dense matrix, in float64 and slice by slice.
 
         Parameters
         ----------
         X : array or LazyRows, shape (n, d)
             Finite numbers.
         clip : float, default 10.0
-            Above 0; infinity clips nothing.
+            In standard deviations, above 0; infinity clips nothing.
         sample_weight : array, shape (n,), optional
-            Positive weights: a row of weight 2 counts as two rows.
+            Positive weights: a row of weight 2 counts as two rows. Default: equal weights.
 
         Returns
         -------
@@ -51,7 +51,8 @@ class Standardiser(NamedTuple):
         Raises
         ------
         ValueError
-            If `X` is sparse or not two-dimensional, `clip` is not positive, or a column is too large to be measured.
+            If `X` is sparse, empty, not two-dimensional or not finite, `clip` is not positive, or the mean or deviation
+            of a column overflows float64.
         """
         _check_dense(X)
         if not clip > 0:
@@ -64,7 +65,7 @@ class Standardiser(NamedTuple):
             squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
         if not np.isfinite(mean).all():
             check_finite(X)  # names the entry
-        # Rounding leaves a constant column a tiny spread, so it is recognised by comparison with the first row.
+        # Rounding leaves a constant column a tiny deviation, so it is recognised by comparison with the first row.
         constant = np.logical_and.reduce([(X[part] == X[:1]).all(axis=0) for part in slices])
         scale = np.sqrt(squares / total)
         extreme = ~constant & ~((scale > 1e-140) & (scale < 1e140))
@@ -74,14 +75,14 @@ class Standardiser(NamedTuple):
         return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
 
     def transform(self, X: Any, dtype: Any = None) -> NDArray[Any]:
-        """Standardise and clip, in float64, and only then convert.
+        """Standardise and clip in float64, then convert.
 
         Parameters
         ----------
         X : array, shape (n, d)
             Finite numbers.
         dtype : dtype, optional
-            Of the result. Default: float64 for float64 input, float32 for all else.
+            Of the result. Default: float64 for float64 input, float32 otherwise.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class Standardiser(NamedTuple):
         Raises
         ------
         ValueError
-            If `X` is sparse, not two-dimensional, or has another number of columns.
+            If `X` is sparse, empty, not two-dimensional, or has another number of columns than in training.
         """
         _check_dense(X)
         if X.shape[1] != len(self.mean_):
@@ -100,8 +101,8 @@ class Standardiser(NamedTuple):
             )
         dtype = (np.float64 if X.dtype == np.float64 else np.float32) if dtype is None else dtype
         scaled = np.empty(X.shape, dtype=dtype)
-        # Slices stay in the cache; means and scales are repeated for each row of one, as broadcasting would take NumPy
-        # longer than the arithmetic.
+        # Slices fit in the cache. Means and scales are repeated for each row of a slice, since broadcasting would cost
+        # NumPy more than the arithmetic.
         slices = list(row_slices(len(X), X.shape[1], _CACHED_ENTRIES))
         shape = (slices[0].stop, X.shape[1])
         means, scales, moved = np.tile(self.mean_, (shape[0], 1)), np.tile(self.scale_, (shape[0], 1)), np.empty(shape)
@@ -115,17 +116,27 @@ class Standardiser(NamedTuple):
         return scaled
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; `from_dict` makes an equal one of them."""
+        """Plain values, ready for JSON; `from_dict` rebuilds the standardiser from them."""
         return {"mean": self.mean_.tolist(), "scale": self.scale_.tolist(), "clip": self.clip}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Standardiser:
-        """The standardiser that `as_dict` described."""
+        """Rebuild a standardiser from the values of `as_dict`.
+
+        Parameters
+        ----------
+        values : mapping of str to plain values
+            With the keys "mean", "scale" and "clip".
+
+        Returns
+        -------
+        Standardiser
+        """
         return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"])
 
 
 def _scale_of_extremes(X: Any, columns: Any, mean: NDArray[Any], weight: NDArray[Any]) -> Any:
-    """Standard deviations of columns whose squares leave the range of float64, by way of their largest deviation."""
+    """Standard deviations of columns whose squares leave the range of float64, scaled by the largest deviation."""
     slices = list(row_slices(*X.shape))
     largest = np.maximum.reduce([np.abs(X[part][:, columns] - mean).max(axis=0) for part in slices])
     squares = sum(weight[part] @ np.square((X[part][:, columns] - mean) / largest) for part in slices)

@@ -1,6 +1,6 @@
-"""From a table to a matrix: missing values imputed, categories one-hot encoded, in the same way for every later table.
+"""Encode a table as a matrix: missing values imputed, categories one-hot encoded, later tables like the first.
 
-A table is a data frame (pandas or polars) or a mapping from column names to cells, such as `read_csv_columns` gives.
+A table is a data frame (pandas or polars) or a mapping from column names to cells, as `read_csv_columns` returns.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 
-MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")  # in any case of letters
+MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")  # compared in lower case
 MOST_CATEGORIES = 200
 
 
 class TableColumns(NamedTuple):
-    """The cells of a table, column by column; `read_table` makes one.
+    """The cells of a table, column by column, as `read_table` returns them.
 
     Attributes
     ----------
     cells : dict of str to array, shape (n,)
-        Float arrays with NaN for a missing value, or object arrays of whatever the table held.
+        Float arrays with NaN for a missing value, or object arrays of the cells as they were.
     texts : frozenset of str
-        Columns that are text or categories by their dtype, even if every cell looks like a number.
+        Columns that hold text or categories by their dtype, even if every cell looks like a number.
     """
 
     cells: dict[str, NDArray[Any]]
@@ -40,23 +40,33 @@ class TableColumns(NamedTuple):
         return len(next(iter(self.cells.values()), ()))
 
     def part(self, rows: NDArray[Any]) -> TableColumns:
-        """Some of the rows."""
+        """Select some of the rows.
+
+        Parameters
+        ----------
+        rows : int array, shape (k,)
+            Row indices.
+
+        Returns
+        -------
+        TableColumns
+        """
         return self._replace(cells={name: column[rows] for name, column in self.cells.items()})
 
 
 class TableEncoder(NamedTuple):
-    """How to make a matrix of a table; learn it with `TableEncoder.fit`.
+    """Encoder of a table's columns as a matrix; make one with `TableEncoder.fit`.
 
     Attributes
     ----------
     numeric : tuple of str
-        Columns of numbers; they come first in the matrix.
+        Numeric columns; they come first in the matrix.
     medians : tuple of float
-        What replaces the missing values of each numeric column.
+        Median of each numeric column, which replaces its missing values.
     categorical : tuple of str
         One-hot encoded columns; a missing value is a category of its own, "".
     categories : tuple of tuple of str
-        Of each categorical column; any other category becomes zeros in all places of its column.
+        Known categories of each categorical column; an unknown one is encoded as zeros.
     """
 
     numeric: tuple[str, ...]
@@ -66,13 +76,13 @@ class TableEncoder(NamedTuple):
 
     @classmethod
     def fit(cls, table: Any, categorical: Sequence[str] = ()) -> TableEncoder:
-        """Learn from the training rows.
+        """Learn an encoder from the training rows.
 
         Parameters
         ----------
-        table : data frame or mapping of str to sequence
-            Without the labels. A column of str of which all are numbers or missing values is numeric, unless it is
-            of a data frame.
+        table : data frame, mapping of str to sequence, or TableColumns
+            Features without the labels. In a mapping, a column of str is numeric if every cell is a number or missing;
+            in a data frame, text is always categorical.
         categorical : sequence of str, optional
             Numeric columns to treat as categorical, such as codes.
 
@@ -83,8 +93,8 @@ class TableEncoder(NamedTuple):
         Raises
         ------
         ValueError
-            If there is no column, one holds missing values only or too many categories, or `categorical` names an
-            unknown one.
+            If there is no column, a column holds only missing values or too many categories, or `categorical` names an
+            unknown column.
         """
         columns = read_table(table)
         _check_names(categorical, columns.cells)
@@ -101,16 +111,17 @@ class TableEncoder(NamedTuple):
         return cls(tuple(numeric), medians, tuple(others), categories)
 
     def transform(self, table: Any) -> NDArray[Any]:
-        """The matrix of a table with these columns, which are matched by name; other columns are passed over.
+        """Encode a table as a matrix; columns are matched by name, and further columns are ignored.
 
         Parameters
         ----------
-        table : data frame or mapping of str to sequence
+        table : data frame, mapping of str to sequence, or TableColumns
+            With at least the columns of the training table.
 
         Returns
         -------
         array, shape (n, d)
-            In float32, but float64 where a numeric column needs it.
+            In float32 if every numeric column is, otherwise in float64.
 
         Raises
         ------
@@ -124,17 +135,27 @@ class TableEncoder(NamedTuple):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the matrix's columns, such as "age" and "colour=red"."""
+        """Column names of the matrix, such as "age" and "colour=red"."""
         one_hot = [f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found]
         return (*self.numeric, *one_hot)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Plain values, ready for JSON; `from_dict` rebuilds the encoder from them."""
         return self._asdict()
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TableEncoder:
-        """The encoder that `as_dict` described."""
+        """Rebuild an encoder from the values of `as_dict`.
+
+        Parameters
+        ----------
+        values : mapping of str to plain values
+            With the keys "numeric", "medians", "categorical" and "categories".
+
+        Returns
+        -------
+        TableEncoder
+        """
         return cls(
             tuple(values["numeric"]),
             tuple(float(median) for median in values["medians"]),
@@ -144,18 +165,29 @@ class TableEncoder(NamedTuple):
 
 
 def is_table(X: Any) -> bool:
-    """Whether an input is a data frame or a mapping of columns, and not a matrix."""
+    """Whether an input is a data frame or a mapping of columns, and not a matrix.
+
+    Parameters
+    ----------
+    X : object
+        The input.
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(X, Mapping) and not scipy.sparse.issparse(X) or _is_frame(X)  # some sparse matrices are dicts
 
 
 def read_table(table: Any, names: Sequence[str] | None = None) -> TableColumns:
-    """The cells of a table, column by column.
+    """Read the cells of a table, column by column.
 
     Parameters
     ----------
     table : data frame, mapping of str to sequence, or TableColumns
+        The table; TableColumns are returned as they are.
     names : sequence of str, optional
-        The columns to read. Default: all of them.
+        The columns to read, in this order. Default: all columns.
 
     Returns
     -------
@@ -164,7 +196,7 @@ def read_table(table: Any, names: Sequence[str] | None = None) -> TableColumns:
     Raises
     ------
     ValueError
-        If a column is missing, named twice, of another length than the others, or neither of numbers nor of text.
+        If a column is missing or named twice, holds neither numbers nor text, or differs in length from the others.
     """
     if isinstance(table, TableColumns):
         _check_names(names or (), table.cells)
@@ -185,7 +217,17 @@ def read_table(table: Any, names: Sequence[str] | None = None) -> TableColumns:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell is missing: None, NaN, pandas.NA, or text that is empty, "?", "NA", "n/a", "NaN" or "null"."""
+    """Whether a cell is missing: None, NaN, pandas.NA, or text that is empty, "?", "NA", "n/a", "NaN" or "null".
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING_VALUES
     try:
@@ -212,7 +254,7 @@ def _is_series(column: Any) -> bool:
 
 
 def _is_text(column: Any) -> bool:
-    """Whether a column of a data frame holds text or categories; one of objects does if any of them is text."""
+    """Whether a data frame's column holds text or categories; one of dtype object does if any cell is a str."""
     if not _is_series(column) or not str(column.dtype).lower().startswith(_TEXT_DTYPES):
         return False
     objects = str(column.dtype).lower() == "object"
@@ -220,12 +262,13 @@ def _is_text(column: Any) -> bool:
 
 
 def _cells(name: str, column: Any) -> NDArray[Any]:
-    """Cells as in `TableColumns`."""
+    """The cells of a column, as in `TableColumns`."""
     if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind in "biuf":
         values = np.asarray(column)
         return values if values.dtype == np.float32 else values.astype(np.float64)
     if not _is_series(column):
-        return np.array([*column, None], dtype=object)[:-1]  # one more, so that equally long lists stay lists
+        # The extra None keeps lists of equal length from becoming a matrix.
+        return np.array([*column, None], dtype=object)[:-1]
     dtype = str(column.dtype).lower()
     if dtype.startswith(_TEXT_DTYPES):
         return np.array([*column.to_list(), None], dtype=object)[:-1]
@@ -238,7 +281,18 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
 
 
 def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
-    """Cells as floats, with NaN for a missing value; None if one is no number."""
+    """Convert cells to floats, with NaN for a missing value.
+
+    Parameters
+    ----------
+    cells : array, shape (n,)
+        Floats, or objects.
+
+    Returns
+    -------
+    array, shape (n,), or None
+        None if a cell is not a number.
+    """
     if cells.dtype != object:
         return cells
     try:
@@ -248,7 +302,7 @@ def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _as_text(cells: NDArray[Any]) -> NDArray[Any]:
-    """Cells as categories: text as it stands, whole numbers without a point, a missing value as ""."""
+    """Cells as categories: text as it is, whole numbers without a decimal point, a missing value as ""."""
     return np.array(["" if is_missing(cell) else _category(cell) for cell in cells.tolist()], dtype=object)
 
 
@@ -257,7 +311,7 @@ def _category(cell: Any) -> str:
 
 
 def _imputed(name: str, cells: NDArray[Any], median: float) -> NDArray[Any]:
-    """A numeric column, its missing values replaced."""
+    """A numeric column with its missing values replaced by the median."""
     numbers = numbers_or_none(cells)
     if numbers is None:
         strange = next(cell for cell in cells if numbers_or_none(np.array([cell], dtype=object)) is None)

@@ -37,33 +37,33 @@ from aesara_nondecomp.training.parameters import check_parameters
 class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
     """A binary classifier trained directly on the measure it is judged by.
 
-    Dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory maps
-    and lists of str are taken; two classes in any coding. For more classes or several labels wrap it:
-    ``OneVsRestClassifier(MeasureClassifier())``, and judge by `multiclass.averaged_value`.
+    Accepts dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory
+    maps and lists of str, and two classes in any coding. For more classes or several labels, wrap it as
+    ``OneVsRestClassifier(MeasureClassifier())`` and evaluate with `multiclass.averaged_value`.
 
     Parameters
     ----------
     measure : str or Measure, default "f1"
         What to train for and what `score` reports: "f1", "min", "qmean", "kld", ...
     algorithm : str, default "auto"
-        See `recipes.recipe_for`.
+        Name of an algorithm, or a Recipe; see `recipes.recipe_for`. "auto" is the recommended one.
     network : {"mlp", "linear", "attention", "lstm"} or callable, default "mlp"
-        "attention" and "lstm" take lists of str (extra ``text``). A callable makes a Network for a number of columns:
-        give a function, not a fresh lambda, so that its compiled code is found again.
+        "attention" and "lstm" take lists of str (extra ``text``). A callable returns a Network for a number of columns;
+        pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, default (64, 64)
-        Widths of the hidden layers of the mlp; refused beside any other network.
+        Widths of the hidden layers of the mlp. Any other network refuses it.
     activation : str, default "relu"
-        Of the hidden layers of the mlp.
+        Activation of the hidden layers of the mlp.
     dropout : float, default 0.0
         Probability in [0, 1) of dropping a hidden unit while training.
     steps : int, default 2000
         Gradient steps, at least 1.
     batch_size : int, default 512
-        Rows per step, at least 1; all rows where there are fewer.
+        Rows per step, at least 1; all rows if there are fewer.
     optimizer : str or Optimiser, default "adam"
         See `optimisers.get`.
     learning_rate : float, optional
-        Above 0. Default: the algorithm's.
+        Step size, above 0. Default: the algorithm's.
     schedule : str or callable, default "constant"
         See `schedules.get`.
     averaging : float, optional
@@ -71,58 +71,58 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     l2 : float, default 0.0
         Weight decay of the weight matrices, at least 0.
     sampler : {"natural", "stratified", "balanced"} or float, default "natural"
-        How batches are drawn, or the share of positives in each.
+        How batches are drawn, or the fraction of positives in each.
     standardize : bool, default True
-        Centre and scale dense columns by the training rows.
+        Centre and scale dense columns to mean 0 and deviation 1 on the training rows.
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of the labels.
     validation : float, optional
-        Share in (0, 1) of the rows held out: the weights of the best value on them are kept, and calibration,
-        threshold and error rates are measured on them. `fit` takes rows of your own instead. Default: the last weights
-        are kept, and calibration and rates come from the training rows, which flatter a network that overfits.
+        Share of the rows to hold out, in (0, 1). The weights with the best value on them are kept, and calibration,
+        threshold and error rates are measured on them. `fit` takes your own validation rows instead. Default: the last
+        weights are kept, and the training rows are used for calibration, which is optimistic if the network overfits.
     patience : int, optional
-        Evaluations on the validation rows without a better one, after which training stops. Default: never.
+        Stop after this many evaluations on the validation rows without improvement, at least 1. Default: never.
     tune_threshold : bool, default False
-        Move the threshold to the best one for the measure on the validation rows, which are then needed.
+        Move the threshold to the best one for the measure on the validation rows; needs `validation`.
     pos_label : scalar, optional
         The positive label. Default: the larger one.
     dtype : {"float32", "float64"}, default "float32"
-        Of weights and scores.
+        Dtype of weights and scores.
     warm_start : bool, default False
-        `fit` starts from the weights of the last `fit`, with its encoder.
+        Start each `fit` from the weights and the encoder of the last one.
     checkpoint : path, optional
-        A file from which an interrupted run is resumed; see `Checkpoint`. Default: none is written.
+        File from which an interrupted run can be resumed; see `Checkpoint`. Default: no file is written.
     resume : bool, default False
         Resume from the checkpoint, if there is one.
     backend : {"c", "jax"}, default "c"
-        Compile through C++, or through JAX.
+        Compile to C++ or through JAX.
     comm : communicator, optional
-        mpi4py's: train on the rows of all its processes, each of which gives `fit` its own and gets the same model.
-        Not for texts. Only `fit` works together: all other methods are each process's own. Pickles leave it behind.
+        Of mpi4py: train on the rows of all its processes. Each process passes its own rows to `fit` and gets the same
+        model. Not for texts. All other methods run in each process separately. Pickles do not contain it.
     on_step : callable, optional
         Called with each `Step`; returning True stops training.
     verbose : int, default 0
-        Above 0: a progress bar (extra ``progress``).
+        Show a progress bar if above 0 (extra ``progress``).
     random_state : int, RandomState or None, optional
-        Equal numbers give equal models, to the last bit.
+        Equal integers give equal models, to the last bit.
 
     Attributes
     ----------
     classes_ : array, shape (2,)
-        The labels in sorted order, whichever is the positive one.
+        The labels in sorted order, whichever of them is positive.
     model_ : Model
-        Has `save` and much more; its scores are of the positive class.
+        The trained model, with `save` and more methods; its scores are those of the positive class.
     n_features_in_ : int
         Number of columns of the inputs.
     feature_names_in_ : array, shape (n_features_in_,)
-        Where the columns have names.
+        Column names of the inputs, if they have any.
 
     Notes
     -----
-    `predict` follows the measure, `predict_proba` estimates probabilities: where the best decision for the measure is
-    to call a row with probability 0.3 positive, the two disagree, and rightly so.
+    `predict` follows the measure, and `predict_proba` estimates probabilities. The two disagree on purpose where the
+    measure gains by predicting a row of probability 0.3 as positive.
 
-    In float32 the last digits of a score depend on how many rows are scored together; float64 hides it.
+    In float32 the last digits of a score depend on how many rows are scored together; in float64 this is negligible.
 
     Examples
     --------
@@ -208,18 +208,18 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     # -- training ------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> MeasureClassifier:
-        """Train anew (with `warm_start`: from the last weights).
+        """Train from scratch, or with `warm_start` from the weights of the last `fit`.
 
         Parameters
         ----------
         X : matrix, shape (n, d), data frame or list of str
             Finite numbers; a data frame may hold categories and missing values.
         y : array-like, shape (n,)
-            Two classes.
+            Labels of two classes.
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0.
+            Weights of at least 0. Default: equal weights.
         validation : tuple (X, y), optional
-            Labelled rows to hold out, instead of a share of the training rows.
+            Your own validation rows, instead of a share of the training rows.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Raises
         ------
         ValueError
-            For unusable data or parameters, before anything is compiled.
+            If data or parameters are unusable; raised before anything is compiled.
         """
         comm, spec = communicator(self.comm), self._spec()
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
@@ -268,22 +268,22 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
-        """One pass over the given rows, going on from the weights, duals and optimiser state of the last call.
+        """Make one pass over the given rows, from the weights, duals and optimiser state of the last call.
 
         The first call fixes the classes and the encoder: scaling, categories, words. Every call needs rows of both
-        classes. The prior is that of all rows given so far. Calibration and rates are measured on the last rows given.
-        What belongs to a whole run is not used: steps, schedule, validation, patience, checkpoints, callbacks.
+        classes. The prior is that of all rows seen so far; calibration and error rates are measured on the latest rows.
+        Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
 
         Parameters
         ----------
         X : matrix, shape (n, d), data frame or list of str
             As in `fit`.
         y : array-like, shape (n,)
-            Two classes.
+            Labels of two classes.
         classes : array-like of 2 labels, optional
-            Checked against the labels, for scikit-learn's sake.
+            Checked against the labels; part of scikit-learn's interface.
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0.
+            Weights of at least 0. Default: equal weights.
 
         Returns
         -------
@@ -293,9 +293,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Raises
         ------
         ValueError
-            As `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (DAME by the
-            paper's listing), which a stream of rows cannot tell apart, or the threshold is to be tuned, for which no
-            rows are held out.
+            As in `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (DAME by the
+            paper's listing), or the threshold is to be tuned, which needs validation rows.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
         require(not self.tune_threshold, "partial_fit holds no rows out to tune the threshold on: use fit", True)
@@ -340,11 +339,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         tags.input_tags.sparse = True
         return tags
 
-    def _more_tags(self) -> dict[str, Any]:  # what scikit-learn before 1.6 asks for
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
         return {"binary_only": True}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without compiled functions, which `__setstate__` builds again."""
+        """State without compiled functions, which `__setstate__` restores, and without the communicator."""
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = copy.copy(state["model_"])
@@ -354,7 +353,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if hasattr(self, "model_"):  # of the network it was trained with, whatever its parameters say by now
+        if hasattr(self, "model_"):  # parameters may have changed since training
             self.model_.functions = shared_functions(*self._trained)
 
     # -- parts ---------------------------------------------------------------------------------------------------
@@ -367,7 +366,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return network_spec(self.network, options, **given)
 
     def _network(self, spec: NetworkSpec) -> Any:
-        """What `fit` trains: the last model, on a warm start, or functions made for the number of columns."""
+        """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""
         if not (self.warm_start and hasattr(self, "model_")):
             return functools.partial(shared_functions, spec)
         require(
@@ -396,7 +395,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool = True, known: Any = None
     ) -> tuple[Any, Any, Any, Any]:
-        """Inputs, labels, weights (None if there are none), and the classes: those of the labels, or `known` ones."""
+        """Checked inputs, labels, weights or None, and the classes: those of the labels, or the `known` ones."""
         comm = communicator(self.comm)
         together = comm.size > 1 and spec.takes_text
         require(not together, "comm needs rows of numbers: each process knows the words of its own texts only", "texts")

@@ -1,4 +1,4 @@
-"""What a fitted `MeasureClassifier` does: labels, probabilities, prevalences, score; and facts of its training."""
+"""Methods of a fitted `MeasureClassifier`: labels, probabilities, prevalence, score, and a record of its training."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = NDArray[Any]
 
 
 class FittedMixin:
-    """Methods that need the attributes that training leaves, and no parameter."""
+    """Methods that need the attributes set by training, but no parameters."""
 
     model_: Model
     classes_: Array
 
     def decision_function(self, X: Any) -> Array:
-        """Signed distance of the score from the threshold.
+        """Compute the signed distance of each score from the threshold.
 
         Parameters
         ----------
@@ -36,11 +36,11 @@ class FittedMixin:
         array, shape (n,)
             Above 0 for ``classes_[1]``.
         """
-        scores = np.nan_to_num(self._scores(X) - self.threshold_)  # an infinite threshold decides for one class always
+        scores = np.nan_to_num(self._scores(X) - self.threshold_)  # the threshold may be infinite
         return scores if self._positive_is_larger() else -scores
 
     def predict(self, X: Any) -> Array:
-        """Labels.
+        """Predict labels.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class FittedMixin:
         return labels
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities by Platt's calibration of the scores.
+        """Estimate the probabilities of the two classes by Platt's calibration of the scores.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class FittedMixin:
         return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
 
     def predict_prevalence(self, X: Any, method: str = "cc") -> float:
-        """Estimated prevalence of the positive class.
+        """Estimate the prevalence of the positive class, its share among the rows.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class FittedMixin:
         return self.quantifier_.prevalence(scores, method)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Value of the trained measure on hard predictions, turned so that larger is better.
+        """Evaluate the trained measure on hard predictions, oriented so that larger is better.
 
         Parameters
         ----------
@@ -106,12 +106,12 @@ class FittedMixin:
         y : array-like, shape (n,)
             True labels.
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0.
+            Weights of at least 0. Default: equal weights.
 
         Returns
         -------
         float
-            An error such as "kld" is negated.
+            Errors such as "kld" are negated.
         """
         scores, signs = self._scores(X), encode_as(y, self.model_.classes)
         check_lengths(scores, signs)
@@ -126,22 +126,22 @@ class FittedMixin:
 
     @property
     def threshold_(self) -> float:
-        """A row is predicted positive if and only if the score of `model_` exceeds it."""
+        """Threshold on the scores of `model_`: a row above it is predicted positive."""
         return self.model_.threshold
 
     @property
     def prior_(self) -> float:
-        """Share of positives trained for."""
+        """Share of positives that was trained for."""
         return self.model_.prior
 
     @property
     def history_(self) -> list[Step]:
-        """The record of every step."""
+        """Record of every training step."""
         return self.model_.history
 
     @property
     def n_iter_(self) -> int:
-        """Steps made."""
+        """Number of training steps made."""
         return len(self.model_.history)
 
     def _scores(self, X: Any) -> Array:

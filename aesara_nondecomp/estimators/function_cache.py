@@ -1,4 +1,4 @@
-"""Compiled functions by network, so that the estimators of a grid search compile once and not each."""
+"""A cache of compiled functions by network, so that the estimators of a grid search compile only once."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 NetworkChoice = Union[str, Callable[[int], Network]]
-# Options of the networks among the estimator's parameters: given for nothing beside a network that does not take them.
+# The estimator's parameters that are options of a network; a network that does not take one refuses it.
 NETWORK_OPTIONS = ("hidden", "activation", "dropout")
 
 
 class NetworkSpec(NamedTuple):
-    """All that the compiled code of an estimator depends on, but for the number of columns.
+    """Everything that the compiled code of an estimator depends on, except the number of columns.
 
     Attributes
     ----------
     network : str or callable (size -> Network)
-        The estimator's parameter.
+        As given to the estimator.
     options : tuple of (str, object)
         Options of the network that differ from their defaults, by name.
     dtype : str
-        Of weights and scores.
+        Dtype of weights and scores.
     optimizer : Optimiser
         The update rule.
     backend : str
@@ -43,22 +43,27 @@ class NetworkSpec(NamedTuple):
 
     @property
     def takes_text(self) -> bool:
-        """Whether the network is one for lists of str."""
+        """Whether the network takes lists of str."""
         return isinstance(self.network, str) and networks.takes_tokens(self.network)
 
 
 def network_spec(
     network: NetworkChoice, options: dict[str, Any], dtype: str, optimizer: Any, backend: str
 ) -> NetworkSpec:
-    """The spec of an estimator's parameters.
+    """Make the spec of an estimator's network.
 
     Parameters
     ----------
     network : str or callable (size -> Network)
+        As given to the estimator.
     options : dict
-        Values of `NETWORK_OPTIONS` by name, checked.
-    dtype, optimizer, backend : object
-        Checked parameters of the estimator.
+        Checked values of `NETWORK_OPTIONS`, by name.
+    dtype : {"float32", "float64"}
+        Dtype of weights and scores.
+    optimizer : Optimiser
+        The update rule.
+    backend : {"c", "jax"}
+        What compiles.
 
     Returns
     -------
@@ -67,13 +72,13 @@ def network_spec(
     Raises
     ------
     ValueError
-        If the network is unknown, or an option is given that it does not take.
+        If the network is unknown, or does not take one of the options.
     """
     if not callable(network):
         choose("network", network, networks.BUILDERS)
     taken = () if callable(network) else networks.BUILDERS[network].options
     given = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
-    # A sequence of widths is the mlp's; what other networks call `hidden` is one number.
+    # Only the mlp takes a sequence of widths; in other networks `hidden` is one number.
     taken = tuple(name for name in taken if name != "hidden" or network == "mlp")
     foreign = {name: value for name, value in given.items() if name not in taken}
     if foreign:
@@ -85,16 +90,17 @@ def network_spec(
 
 
 # Bounded, as every entry keeps one network's weights, slots and averages in memory. A model keeps its own weights and
-# puts them in for the time of one call, so sharing cannot mix models up; `TrainFunctions.lock` keeps threads apart.
+# swaps them in for each call, so sharing cannot mix models up; `TrainFunctions.lock` serialises threads.
 @lru_cache(maxsize=16)
 def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions:
-    """The compiled functions of all estimators of one network in this process.
+    """Return the compiled functions shared by all estimators of one network in this process.
 
     Parameters
     ----------
     spec : NetworkSpec
+        What is compiled.
     size : int
-        Number of columns (of texts, of words) after encoding.
+        Number of columns after encoding; for texts, number of words.
 
     Returns
     -------

@@ -14,30 +14,30 @@ from aesara_nondecomp.estimators import sklearn_compat as compat
 
 
 def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = False, min_rows: int = 1) -> Any:
-    """Inputs as `fit` and `Model` take them, checked as scikit-learn does.
+    """Check inputs as scikit-learn does, and return them as `fit` and `Model` take them.
 
     Parameters
     ----------
     estimator : MeasureClassifier
-        Takes note of number and names of the columns, if `reset`; else they must be those noted before.
+        With `reset` it records the number and names of the columns; otherwise they must match the recorded ones.
     X : matrix, shape (n, d), data frame or list of str
-        Inputs.
+        The inputs.
     texts : bool, default False
         Whether the network takes lists of str.
     reset : bool, default False
         Whether the estimator is being fitted.
     min_rows : int, default 1
-        Rows needed.
+        Minimum number of rows.
 
     Returns
     -------
     array, CSR matrix, memory map, data frame or object array of str
-        Data frames and memory maps as they are: they are checked where they are read.
+        Data frames and memory maps are returned unchanged, and checked when they are read.
 
     Raises
     ------
     ValueError
-        For unusable inputs.
+        If the inputs are unusable.
     """
     if texts:
         return np.array(check_texts(X), dtype=object)
@@ -58,14 +58,14 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
 
 
 def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
-    """The two classes, sorted.
+    """Check labels and return their classes in sorted order.
 
     Parameters
     ----------
     y : array, shape (n,)
-        Labels.
+        The labels.
     known : array-like of 2 labels, or None
-        What the labels must keep to.
+        The only labels allowed. None: any two.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If `y` is not binary, or holds a label that is not known.
+        If `y` is not binary, or holds a label that is not among the known ones.
     """
     found = _two_or_all(y)
     compat.assert_all_finite(found, input_name="y")
@@ -93,9 +93,9 @@ def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
 
 
 def _two_or_all(y: NDArray[Any]) -> NDArray[Any]:
-    """The distinct labels if there are at most two, which spares each of scikit-learn's checks to sort a long column.
+    """The distinct labels if there are at most two, so that scikit-learn's checks need not sort a long column.
 
-    More than two stay as they are: alone they would look like numbers to be predicted.
+    More than two stay as they are: the distinct values alone would look like a regression target.
     """
     found = y if y.dtype == object else distinct(y)
     return found if len(found) <= 2 else y

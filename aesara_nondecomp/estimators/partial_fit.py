@@ -1,4 +1,4 @@
-"""Training that goes on from call to call: what `MeasureClassifier.partial_fit` does with one lot of rows."""
+"""Incremental training, the body of `MeasureClassifier.partial_fit`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 
 class PartialFitState(NamedTuple):
-    """Where the last call left off.
+    """State of training between two calls.
 
     Attributes
     ----------
     model : Model or None
-        None before the first call.
+        The last model; None before the first call.
     functions : dict or None
-        The state of the compiled functions: moments, averages, random streams.
+        State of the compiled functions: moments, averages, random streams. None: they start anew.
     driver : dict or None
-        The state of the driver.
-    positives, negatives : float
-        Weight of the rows seen.
+        State of the driver. None: it starts anew.
+    positives : float
+        Total weight of the positive rows seen.
+    negatives : float
+        Total weight of the negative rows seen.
     rng : numpy Generator
         Draws the batches.
     """
@@ -47,21 +49,56 @@ class PartialFitState(NamedTuple):
 
     @classmethod
     def start(cls, model: Model | None, random_state: Any) -> PartialFitState:
-        """The beginning, or the end of a `fit`, whose model is gone on from, but not its moments and duals."""
+        """Make the first state; after `fit` it has the weights of that model, but new moments and duals.
+
+        Parameters
+        ----------
+        model : Model or None
+            A model to train further.
+        random_state : int, RandomState or None
+            Seeds the generator.
+
+        Returns
+        -------
+        PartialFitState
+        """
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         return cls(model, None, None, 0.0, 0.0, rng)
 
     def with_rows(self, data: TrainingData) -> PartialFitState:
-        """After counting these rows."""
+        """Count the rows of one call.
+
+        Parameters
+        ----------
+        data : TrainingData
+            The rows.
+
+        Returns
+        -------
+        PartialFitState
+            With a generator of its own.
+        """
         signs = data.rows.signs
         weight = np.ones(len(signs)) if data.rows.weight is None else data.rows.weight
         positives, negatives = (float(weight[side].sum()) for side in (signs > 0, signs < 0))
-        # A generator of its own, as copies of an estimator share the old one.
+        # Copied, as copies of an estimator share the old generator.
         rng = copy.deepcopy(self.rng)
         return self._replace(positives=self.positives + positives, negatives=self.negatives + negatives, rng=rng)
 
     def problem(self, prior: float | None, text: bool) -> Problem:
-        """What a recipe must know of the rows seen so far."""
+        """Describe the rows seen so far, for the choice of a recipe.
+
+        Parameters
+        ----------
+        prior : float or None
+            Share of positives to train for. None: that of the rows.
+        text : bool
+            Whether the rows are token ids.
+
+        Returns
+        -------
+        Problem
+        """
         seen = self.positives + self.negatives
         return Problem(self.positives / seen if prior is None else prior, eps=0.5 / seen, text=text)
 
@@ -77,19 +114,38 @@ def advance(
     measure: Any,
     given: dict[str, Any],
 ) -> tuple[Model, PartialFitState]:
-    """One pass over the rows; the model after it, and where to go on from.
+    """Make one pass over the rows.
 
     Parameters
     ----------
     state : PartialFitState
+        State after the last call.
     network : callable (size -> TrainFunctions)
-    X, y, sample_weight : inputs, labels and weights
-        Checked as the estimator does.
+        Makes the functions in the first call.
+    X : matrix, data frame or array of str
+        Inputs, as `check_rows` returns them.
+    y : array, shape (n,)
+        Labels of two classes.
+    sample_weight : array, shape (n,), or None
+        Weights of at least 0.
     positive : scalar or None
         The positive label.
     measure : str or Measure
+        What to train for.
     given : dict
         Checked values of algorithm, batch_size, learning_rate, averaging, l2, sampler, standardize and prior.
+
+    Returns
+    -------
+    model : Model
+        The model after this pass, not calibrated.
+    state : PartialFitState
+        State for the next call.
+
+    Raises
+    ------
+    ValueError
+        If data are unusable, or the recipe has several phases or no threshold.
     """
     before = state.model
     data = prepare(

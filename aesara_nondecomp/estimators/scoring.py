@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn's searches: any measure, turned so that larger is better."""
+"""Scorers for scikit-learn's searches: any measure, oriented so that larger is better."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from aesara_nondecomp.estimators.sklearn_compat import make_scorer
 
 
 def measure_scorer(measure: Any, pos_label: Any = None) -> Any:
-    """A scikit-learn scorer by the counts of the predicted labels, larger is better.
+    """Make a scikit-learn scorer of a measure of the predicted labels; larger is better.
 
-    For `scoring=` of GridSearchCV, cross_val_score or TunedThresholdClassifierCV, with any classifier.
+    Use it as `scoring=` of GridSearchCV, cross_val_score or TunedThresholdClassifierCV, with any classifier.
 
     Parameters
     ----------
     measure : str or measures.Measure
-        An error such as "kld" is negated, as scikit-learn's "neg_..." scores are.
-    pos_label : optional. The positive label; default the larger one.
+        Errors such as "kld" are negated, like scikit-learn's "neg_..." scores.
+    pos_label : scalar, optional
+        The positive label. Default: the larger one.
+
+    Returns
+    -------
+    callable (estimator, X, y) -> float
 
     Raises
     ------
     ValueError
-        If the measure is unknown; and, when scoring, if the true labels do not hold two classes.
+        If the measure is unknown; when scoring, if the true labels do not hold two classes.
 
     Examples
     --------
@@ -36,7 +41,28 @@ def measure_scorer(measure: Any, pos_label: Any = None) -> Any:
 
 
 def oriented_value(y_true: Any, y_predicted: Any, measure: measures.Measure, pos_label: Any = None) -> float:
-    """Value of `measure` by counts, larger is better; `measure_scorer` documents the arguments."""
+    """Evaluate a measure on predicted labels; larger is better.
+
+    Parameters
+    ----------
+    y_true : array-like, shape (n,)
+        True labels, of two classes.
+    y_predicted : array-like, shape (n,)
+        Predicted labels, in the coding of the true ones.
+    measure : Measure
+        Errors are negated.
+    pos_label : scalar, optional
+        The positive label. Default: the larger one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the true labels do not hold two classes, or a predicted label is neither of them.
+    """
     labels = encode_labels(y_true, pos_label)
     table = metrics.confusion_matrix(labels.signs, encode_as(y_predicted, labels.classes))
     return float(measure.oriented(metrics.score(measure, table)))

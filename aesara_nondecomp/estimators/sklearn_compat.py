@@ -1,4 +1,4 @@
-"""scikit-learn, from 1.2 on, behind one door; a clear error where it is missing."""
+"""The only import of scikit-learn (1.2 or later), with a clear error if it is missing."""
 
 from __future__ import annotations
 
@@ -45,20 +45,21 @@ check_sample_weight = _check_sample_weight
 
 
 def check_table(estimator: Any, table: Any, *, reset: bool) -> None:
-    """Take note of a data frame's columns, or check that those noted are all there, in whatever order.
+    """Record a table's columns, or check that the recorded ones are present, in any order.
 
     Parameters
     ----------
     estimator : estimator
         Gets `n_features_in_` and, if all names are str, `feature_names_in_`.
     table : data frame or mapping of str to sequence
+        The inputs.
     reset : bool
         Whether the estimator is being fitted.
 
     Raises
     ------
     ValueError
-        If a column is missing that was there in training.
+        If a column of the training table is missing.
     """
     names = list(table) if not hasattr(table, "columns") else list(table.columns)
     if reset:

@@ -1,4 +1,4 @@
-"""A trained model: predicts, scores, moves its threshold, and goes to disk and back."""
+"""A trained model: predicts, evaluates, tunes its threshold, and is saved and loaded."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from aesara_nondecomp.models.archive import describe_measure, read_archive, rest
 from aesara_nondecomp.step import TrainFunctions
 
 
-@dataclass(eq=False)  # arrays have no one answer to ==
+@dataclass(eq=False)  # == of arrays is ambiguous
 class Model:
-    """A trained network with its way in and its way out: encoder, weights, threshold, calibration.
+    """A trained network with its encoder, weights, threshold and calibration.
 
     Inputs are as raw as those trained on: a matrix, a table whose columns are matched by name, or texts. Models can be
-    copied, and pickled if their network has a description. Copies share the compiled functions, each with weights of
-    its own; a pickle leaves the functions out, and they are compiled again when first used.
+    copied, and pickled if their network has a description. Copies have their own weights but share the compiled
+    functions; a pickle does not contain the functions, which are compiled again when first used.
 
     Parameters
     ----------
@@ -44,27 +44,27 @@ class Model:
     parameters : list of array
         The weights.
     measure : Measure
-        What it was trained for.
+        The measure trained for.
     classes : tuple (negative, positive)
         The labels, in the coding of the training labels.
     prior : float
-        Share of positives trained for; of a recipe of your own, that of the training rows.
+        Share of positives trained for; with a recipe of your own, that of the training rows.
     encoder : InputEncoder, optional
-        How inputs become rows of the network. Default: they are taken as they are.
+        Turns inputs into rows of the network. Default: inputs are taken as they are.
     threshold : float, default 0.0
         A row is predicted positive if and only if its score exceeds it.
     history : list of Step, optional
-        Empty after `load_model`, as are `evaluations`.
+        Record of every training step; empty after `load_model`.
     evaluations : list of Evaluation, optional
-        On the validation rows, if there were any.
+        Evaluations on the validation rows; empty after `load_model`.
     best_step : int, optional
-        The step whose weights these are, by validation.
+        Step of these weights, if validation chose them.
     quantifier : Quantifier, optional
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
     validation_matrix : ConfusionMatrix, optional
-        Of the predictions on the validation rows; None after `load_model`.
+        Confusion matrix of the validation rows; None after `load_model`.
     extra : dict, optional
-        Whatever else belongs to the model and JSON can hold.
+        Further values to save with the model, which JSON can hold.
     """
 
     functions: TrainFunctions = field(repr=False)
@@ -83,12 +83,12 @@ class Model:
 
     @property
     def network_description(self) -> dict[str, Any]:
-        """What `networks.build` makes the network from; empty for a network of your own graph."""
+        """Description from which `networks.build` makes the network; empty for a graph of your own."""
         return self.functions.network.description
 
     @property
     def feature_names(self) -> list[str] | None:
-        """Names of the network's columns; None where they have none."""
+        """Names of the network's columns; None if they have no names."""
         names = self.encoder.feature_names
         return None if names is None else list(names)
 
@@ -99,7 +99,7 @@ class Model:
     # -- predictions ---------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores of the positive class; memory maps are read chunk by chunk.
+        """Compute the scores of the positive class; memory maps are read chunk by chunk.
 
         Parameters
         ----------
@@ -114,12 +114,12 @@ class Model:
         Raises
         ------
         ValueError
-            If X is unusable, or of another kind than the training rows.
+            If X is unusable, or of a different kind than the training rows.
         """
         return self._scores(self._rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels, in the coding of the training labels.
+        """Predict labels, in the coding of the training labels.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Model:
         return decode(np.where(self.decision_function(X) > self.threshold, 1, -1), self.classes)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Calibrated probabilities of the two classes.
+        """Estimate the probabilities of the two classes by calibrating the scores.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Model:
         return np.column_stack([1 - positive, positive])
 
     def predict_prevalence(self, X: Any, method: str = "cc") -> float:
-        """Estimated prevalence: the share of positives among the rows.
+        """Estimate the prevalence, the share of positives among the rows.
 
         Parameters
         ----------
@@ -176,12 +176,12 @@ class Model:
         return self._calibrated().prevalence(self.decision_function(X), method)
 
     def read_out(self, name: str, X: Any) -> NDArray[Any]:
-        """One of the network's extras for each row, such as "attention_weights" (n, T) of `networks.attention`.
+        """Compute an extra output of the network, such as "attention_weights" (n, T) of `networks.attention`.
 
         Parameters
         ----------
         name : str
-            Of the extra.
+            Name of the extra output.
         X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
 
@@ -192,7 +192,7 @@ class Model:
         Raises
         ------
         ValueError
-            If the network has no such extra, or X is unusable.
+            If the network has no such extra output, or X is unusable.
         """
         known = self.functions.network.extras
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
@@ -204,7 +204,7 @@ class Model:
     # -- labelled rows -------------------------------------------------------------------------------------------
 
     def confusion_matrix(self, X: Any, y: Any) -> ConfusionMatrix:
-        """Confusion matrix of the predictions.
+        """Compute the confusion matrix of the predictions.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Model:
         return metrics.confusion_at_threshold(*self._scored(X, y), self.threshold)
 
     def value(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> float:
-        """Value of a measure on hard predictions, in the measure's own orientation.
+        """Evaluate a measure on hard predictions, in its own orientation.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Model:
         return metrics.score(self._measure(measure), self.confusion_matrix(X, y))
 
     def score(self, X: Any, y: Any) -> float:
-        """Value of the trained measure on hard predictions, turned so that larger is better.
+        """Evaluate the trained measure on hard predictions, oriented so that larger is better.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Model:
         return float(self.measure.oriented(self.value(X, y)))
 
     def tune_threshold(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> Model:
-        """Move the threshold to the best one for a measure (plug-in), and calibrate again where that was done before.
+        """Move the threshold to the best one for a measure (plug-in), and recalibrate a calibrated model.
 
         Parameters
         ----------
@@ -281,18 +281,18 @@ class Model:
         return self
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Model:
-        """Measure calibration and error rates, which `predict_proba` and `predict_prevalence` need.
+        """Fit calibration and error rates, which `predict_proba` and `predict_prevalence` need.
 
-        `fit` does so on its validation rows, if it has any.
+        `fit` does this on its validation rows, if there are any.
 
         Parameters
         ----------
         X : matrix, shape (n, d), table or list of str
-            Rows of both classes. Those trained on flatter a network that overfits.
+            Rows of both classes. On training rows the result is optimistic if the network overfits.
         y : array-like, shape (n,)
             True labels.
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0.
+            Weights of at least 0. Default: equal weights.
 
         Returns
         -------
@@ -305,14 +305,14 @@ class Model:
     # -- on disk -------------------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
-        """Write the model to one .npz file, whole or not at all: arrays and a JSON header, no pickle.
+        """Write the model to one .npz file, atomically: arrays and a JSON header, no pickle.
 
-        `history` and `evaluations` are not kept.
+        `history` and `evaluations` are not saved.
 
         Parameters
         ----------
         path : str or path-like
-            Taken as it is; an existing file is replaced.
+            Used without adding a suffix; an existing file is replaced.
 
         Raises
         ------
@@ -329,9 +329,9 @@ class Model:
         return replace(self, **{f.name: copy.deepcopy(getattr(self, f.name), memo) for f in fields(self)})
 
     def __getstate__(self) -> dict[str, Any]:
-        """All fields, with what the functions are built from in their place."""
+        """All fields, with the functions replaced by what they are built from."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.functions is not None:  # who takes them out sees to it that they come back
+        if self.functions is not None:  # the estimator removes them and restores them itself
             _require_description(self, "pickled")
             state["functions"] = (self.network_description, self.functions.optimizer, self.functions.backend)
         return state
@@ -345,7 +345,7 @@ class Model:
     # -- parts ---------------------------------------------------------------------------------------------------
 
     def _rows(self, X: Any) -> Any:
-        """Encoded rows, but for their standardising; their entries are checked chunk by chunk, as they are read."""
+        """Encoded rows, not yet standardised; their entries are checked chunk by chunk, as they are read."""
         network = self.functions.network
         if network.takes_tokens and (self.encoder.vocabulary is None or np.ndim(X) == 2):
             return check_tokens(X, network.n_words)
@@ -374,16 +374,16 @@ class Model:
 
 
 def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Model:
-    """Read a model that `Model.save` wrote; nothing is compiled before its first use.
+    """Read a model written by `Model.save`; nothing is compiled before its first use.
 
     Parameters
     ----------
     path : str or path-like
-        Of the file; those of version 0.1.0 are read too.
+        Path of the file; files of version 0.1.0 are read too.
     dtype : {"float32", "float64"}, optional
-        Default: as it was saved.
+        Dtype of the network. Default: as it was saved.
     measure : Measure, optional
-        Needed for a measure of your own, of which the file keeps the name only.
+        Required if the model was trained on a measure of your own, since the file holds only its name.
 
     Returns
     -------
@@ -394,7 +394,8 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is truncated, altered, foreign or of a newer version, needs a `measure`, or `dtype` is another one.
+        If the file is truncated, altered, of another kind or of a newer version, or needs a `measure`; or if `dtype` is
+        not one of the two.
     """
     if dtype is not None:
         choose("dtype", dtype, dict.fromkeys(("float32", "float64")))
@@ -402,7 +403,25 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
 
 
 def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header (values that JSON can hold) and arrays of a model, for `from_archive`; see `Model.save`."""
+    """Take a model apart into a header and arrays, for `from_archive`; see `Model.save`.
+
+    Parameters
+    ----------
+    model : Model
+        A model whose network has a description.
+
+    Returns
+    -------
+    header : dict
+        Values that JSON can hold.
+    arrays : dict of str to array
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If the network has no description, or the labels are not booleans, numbers or text.
+    """
     _require_description(model, "saved")
     header = {
         "measure": describe_measure(model.measure),
@@ -426,7 +445,28 @@ def from_archive(
     dtype: str | None = None,
     measure: Any = None,
 ) -> Model:
-    """The model that `to_archive` took apart; see `load_model`."""
+    """Rebuild a model from the parts that `to_archive` returned; see `load_model`.
+
+    Parameters
+    ----------
+    header : mapping
+        Values that JSON can hold.
+    arrays : mapping of str to array
+        The weights.
+    dtype : {"float32", "float64"}, optional
+        Dtype of the network. Default: as it was saved.
+    measure : Measure, optional
+        Required if the model was trained on a measure of your own.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ValueError
+        If a `measure` is needed.
+    """
     header = _with_encoder(header, arrays)
     network = networks.build(header["network"], dtype=dtype)
     return Model(
@@ -444,7 +484,7 @@ def from_archive(
 
 
 def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, Any]:
-    """The header of a model file; one of 0.1.0 kept the parts of the encoder in several places."""
+    """The header of a model file, with the encoder that 0.1.0 kept in several places."""
     if "encoder" in header:
         return header
     extra = dict(header["extra"])

@@ -15,16 +15,16 @@ from aesara_nondecomp.ops import ACTIVATIONS, dense
 
 
 def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Network:
-    """A linear score X w + b; weights and bias start at 0.
+    """Make a linear model X w + b; weights and bias start at 0.
 
     Parameters
     ----------
     n_features : int
         Number of columns d, at least 1.
     dtype : {"float32", "float64"}, default "float32"
-        Of parameters and scores.
+        Dtype of parameters and scores.
     seed : int, numpy Generator or None, optional
-        Without effect, as nothing is drawn; all builders take it.
+        Without effect, since nothing is random; all builders take it.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Netw
     Raises
     ------
     ValueError
-        If `n_features` is below 1, or for another dtype.
+        If `n_features` is below 1, or the dtype is neither of the two.
     """
     return mlp(n_features, (), initialisation="zero", dtype=dtype, seed=seed)
 
@@ -48,37 +48,37 @@ def mlp(
     dtype: str = "float32",
     seed: Any = None,
 ) -> Network:
-    """A multi-layer perceptron with one linear output unit.
+    """Make a multi-layer perceptron with one linear output unit.
 
     Parameters
     ----------
     n_features : int
         Number of columns d, at least 1.
     hidden : sequence of int, default (64, 64)
-        Widths of the hidden layers, at least 1, lowest first; () is a linear model.
-    activation : str, default "relu"
-        Of every hidden layer: "relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus" or "identity".
+        Widths of the hidden layers, each at least 1, from input to output; () is a linear model.
+    activation : {"relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus", "identity"}, default "relu"
+        Activation of every hidden layer.
     initialisation : {"auto", "he", "glorot", "zero"}, default "auto"
         He 2015 (normal, variance 2 / fan-in), Glorot 2010 (uniform, variance 2 / (fan-in + fan-out)), or zeros.
-        "auto" is He for the rectifiers and Glorot for the rest; the output layer is always Glorot unless "zero".
-    dropout : float, default 0
-        Probability in [0, 1) of dropping a hidden unit while training; kept units are scaled up, scoring is unchanged.
+        "auto" is He for relu, leaky_relu and elu, and Glorot for the rest. The output layer is Glorot unless "zero".
+    dropout : float, default 0.0
+        Probability in [0, 1) of dropping a hidden unit in training. Kept units are scaled up, so scoring is unchanged.
         Without effect while the head is trained alone, see `Network.head_network`.
     dtype : {"float32", "float64"}, default "float32"
-        Of parameters and scores.
+        Dtype of parameters and scores.
     seed : int, numpy Generator or None, optional
-        Of the initial weights and of the dropout masks.
+        Seed of the initial weights and of the dropout masks.
 
     Returns
     -------
     Network
-        If there is a hidden layer, the last one is its `features`, and the output unit its `head`.
+        With hidden layers, the last one is its `features`, and the output unit is its `head`.
 
     Raises
     ------
     ValueError
-        For a width below 1, an unknown activation or initialisation (the nearest is suggested), dropout outside
-        [0, 1) or another dtype.
+        If a width is below 1, the activation or initialisation is unknown (the nearest is suggested), dropout lies
+        outside [0, 1), or the dtype is neither of the two.
     """
     sizes = [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
     choose("activation", activation, ACTIVATIONS)

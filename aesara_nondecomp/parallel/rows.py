@@ -1,4 +1,4 @@
-"""Rows that are distributed over the processes of a communicator, with one index for all."""
+"""Rows distributed over the processes of a communicator, with one global index."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from aesara_nondecomp.parallel.collectives import all_succeed
 
 
 class LocalBatch(NamedTuple):
-    """This process's rows of a batch that lies in all processes.
+    """This process's rows of a batch that is distributed over all processes.
 
     Attributes
     ----------
     X : array, shape (m, d)
         The rows.
     positions : int array, shape (m,)
-        Their places in the batch, ascending.
+        Their positions in the batch, ascending.
     n : int
-        Rows of the whole batch.
+        Number of rows of the whole batch.
     """
 
     X: Any
@@ -46,7 +46,7 @@ class LocalBatch(NamedTuple):
 
 
 class DistributedRows(BatchSource):
-    """A matrix of which each process holds some rows; a batch of them is a `LocalBatch` in each.
+    """A matrix of which each process holds some rows; a batch is a `LocalBatch` in each process.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class DistributedRows(BatchSource):
     own : array, LazyRows or CSR matrix, shape (m, d)
         This process's rows.
     indices : int array, shape (m,)
-        Their row indices among the rows of all processes, ascending.
+        Their global row indices, ascending.
     n : int
-        Rows of all processes.
+        Number of rows of all processes.
     """
 
     def __init__(self, comm: Communicator, own: Any, indices: NDArray[Any], n: int):
@@ -74,7 +74,7 @@ class DistributedRows(BatchSource):
         Parameters
         ----------
         indices : int array, shape (b,)
-            Row indices among the rows of all processes; -1 belongs to no process.
+            Global row indices; -1 belongs to no process.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class DistributedRows(BatchSource):
             return self.own[place]
         if len(self._buffer) < len(place):
             self._buffer = np.empty((len(place), self.shape[1]), dtype=self.dtype)
-        # Into the same memory each time, as fresh pages cost as much as the rows. Only "clip" writes straight to `out`.
+        # One buffer for all batches, as fresh pages cost as much as the copy. Only "clip" writes straight to `out`.
         return np.take(self.own, place, axis=0, out=self._buffer[: len(place)], mode="clip")
 
     def token_lengths(self) -> NDArray[Any]:
@@ -105,12 +105,12 @@ class DistributedRows(BatchSource):
         return total
 
     def part(self, rows: NDArray[Any]) -> DistributedRows:
-        """Take some of the rows, which are indexed anew from 0.
+        """Select some of the rows, reindexed from 0.
 
         Parameters
         ----------
         rows : int array, shape (k,)
-            Row indices among the rows of all processes.
+            Global row indices.
 
         Returns
         -------
@@ -126,11 +126,11 @@ class DistributedRows(BatchSource):
         Parameters
         ----------
         own : array, LazyRows or CSR matrix, shape (m, d)
-            The new ones.
+            The new rows.
         indices : int array, shape (m,), optional
-            Their row indices among the rows of all processes. Default: as before.
+            Their global row indices. Default: as before.
         n : int, optional
-            Rows of all processes. Default: as before.
+            Number of rows of all processes. Default: as before.
 
         Returns
         -------
@@ -141,14 +141,14 @@ class DistributedRows(BatchSource):
         )
 
     def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> DistributedRows:
-        """The same rows as a network takes them, see `data.prepare_rows`.
+        """Prepare the rows for a network, see `data.prepare_rows`.
 
         Parameters
         ----------
         dtype : dtype
-            Of the network.
+            The network's.
         standardiser : Standardiser, optional
-            Of all processes' rows.
+            Fitted to the rows of all processes. Default: rows are not standardised.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class DistributedRows(BatchSource):
         Raises
         ------
         ValueError
-            In all processes, if an entry is not finite in any.
+            In all processes, if an entry is not finite in any of them.
         """
         digest = f"{self.digest()} standardised" if standardiser else self.digest()
         own = all_succeed(self.comm, lambda: prepare_rows(self.own, dtype, standardiser) if len(self.indices) else None)
@@ -198,10 +198,14 @@ class DistributedRows(BatchSource):
         return Standardiser(np.where(differing == 0, 0.0, mean), np.where(differing == 0, 1.0, scale))
 
     def digest(self) -> str:
-        """Digest of all entries in their order, independent of how the rows are distributed.
+        """Compute a digest of all entries in their order, independent of how the rows are distributed.
 
-        For standardised rows it is that of the raw rows, as the last digits of means and deviations depend on the
-        distribution.
+        The digest of standardised rows is made from the raw rows, since the last digits of means and deviations depend
+        on the distribution.
+
+        Returns
+        -------
+        str
         """
         if self._digest is None:
             own = _row_hashes(self.own) * _mixed(self.indices.astype(np.uint64))  # sums wrap around, in any order
@@ -217,25 +221,26 @@ class DistributedRows(BatchSource):
 
 
 def gather_vectors(comm: Communicator, n_own: int, *vectors: Any) -> tuple[Any, ...]:
-    """Labels, weights and whatever else goes with each row, of all processes, in the order of their ranks.
+    """Gather labels, weights and other per-row vectors of all processes, in the order of their ranks.
 
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     n_own : int
-        Rows of this process.
+        Number of rows of this process.
     *vectors : array-like, shape (n_own,), or None
-        Of this process's rows.
+        One entry per row of this process.
 
     Returns
     -------
     tuple of array, shape (n,), or None
-        In a single process the vectors as they are.
+        In a single process the vectors themselves.
 
     Raises
     ------
     ValueError
-        In all processes, if in any the lengths differ, or only some give weights.
+        In all processes, if the lengths differ in any of them, or only some give weights.
     """
     if comm.size == 1:
         return vectors
@@ -244,25 +249,26 @@ def gather_vectors(comm: Communicator, n_own: int, *vectors: Any) -> tuple[Any, 
 
 
 def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> Any:
-    """The rows of all processes as one matrix, numbered in the order of their ranks; token ids get one width.
+    """Join the rows of all processes in one matrix, in the order of their ranks; token ids are padded to one width.
 
     Parameters
     ----------
     comm : communicator
+        Of the processes.
     n_own : int
-        Rows of this process; it may have none, as long as other processes have some.
+        Number of rows of this process; it may be 0, as long as other processes have rows.
     make : callable
-        Returns this process's rows: an array, LazyRows or CSR matrix, shape (n_own, d). Not called without rows.
+        Returns this process's rows: an array, LazyRows or CSR matrix, shape (n_own, d). Not called if `n_own` is 0.
 
     Returns
     -------
     DistributedRows, shape (n, d)
-        In a single process what `make` returns.
+        In a single process, what `make` returns.
 
     Raises
     ------
     ValueError
-        In all processes, if `make` raises one in any, or their numbers of columns differ.
+        In all processes, if `make` raises one in any of them, or their numbers of columns differ.
     """
     if comm.size == 1:
         return make()
@@ -281,7 +287,7 @@ def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> 
 
 
 def _row_hashes(X: Any) -> NDArray[Any]:
-    """One number per row, of all bits of its entries."""
+    """One hash per row, of all bits of its entries."""
     factors = _mixed(np.arange(X.shape[1], dtype=np.uint64))
     parts = [np.empty(0, dtype=np.uint64)]
     for part in row_slices(*X.shape):
@@ -292,7 +298,7 @@ def _row_hashes(X: Any) -> NDArray[Any]:
 
 
 def _mixed(values: NDArray[Any]) -> NDArray[Any]:
-    """Well-spread odd 64-bit numbers from any (the finaliser of SplitMix64)."""
+    """Mix 64-bit numbers into well-spread odd ones (the finaliser of SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

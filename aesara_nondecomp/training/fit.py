@@ -1,4 +1,4 @@
-"""From inputs and labels to a trained model, in one call."""
+"""`fit`: train a model on inputs and labels in one call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from aesara_nondecomp.training.trainer import final_parameters, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 Callback = Callable[[Step], Any]
-TUNING_SHARE = 0.2  # of the rows, for a recipe that chooses its threshold, where no validation rows are given
+TUNING_SHARE = 0.2  # share of rows held out for a recipe that tunes its threshold, if there are no validation rows
 
 
 @fit_parameters
@@ -61,35 +61,41 @@ def fit(
 ) -> Model:
     """Train a network directly on a measure.
 
-    Ctrl-C ends training early and returns the best model so far (by the validation rows, else the latest averaged
-    weights), with a warning.
+    Ctrl-C ends training early, with a warning, and returns the model trained so far: the best weights by the validation
+    rows if there are any, otherwise the latest averaged weights.
 
     Parameters
     ----------
     X : array, memory map, CSR matrix, data frame, or list of str
-        Shape (n, d), finite numbers. A memory map is read block by block; a CSR matrix is never made dense as a whole.
-        The columns of a data frame (pandas, polars) are encoded, missing values and categories included. Of texts a
-        vocabulary is learned (extra ``text``). `X` must not be modified during training: rows are prefetched.
+        The n inputs; numbers must be finite. Memory maps are read block by block, and CSR matrices stay sparse. The
+        columns of a data frame (pandas, polars) are encoded, missing values and categories included. Texts become
+        token ids by a vocabulary that is learned from them (extra ``text``). Must not be modified during training:
+        rows are prefetched.
     y : array-like, shape (n,)
         Labels of two classes in any coding.
     measure : str or Measure, default "f1"
-        What to train for.
+        What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them.
     algorithm : str or Recipe, default "auto"
-        One of `recipes.ALGORITHMS`, see `recipes.recipe_for`: "auto" is the recommended one. Or a recipe of your own,
-        whose drivers have a prior of their own; they are copied.
+        "auto", which is recommended, or another name in `recipes.ALGORITHMS`; see `recipes.recipe_for`. Or a recipe of
+        your own, whose drivers are copied and have their own prior.
     network : str, sequence of int, Network, TrainFunctions, Model or callable, optional
-        A name ("mlp", "linear", "attention", "lstm"); the widths of an mlp; a network of your own; compiled functions,
-        of which no step is compiled again; a model, from whose weights training starts, with its encoder; or a
-        function of the number of columns (of texts, of words) that returns a Network or TrainFunctions. Default: an
-        mlp of widths (64, 64), for texts "attention".
+        What to train. Default: an mlp of widths (64, 64), or "attention" for texts. One of
+
+        - a name: "mlp", "linear", or for texts "attention" or "lstm";
+        - the widths of the hidden layers of an mlp;
+        - a Network of your own;
+        - TrainFunctions, whose compiled steps are used again;
+        - a Model, to train further from its weights, with its encoder;
+        - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
     steps : int, default 2000
         Gradient steps, at least 1.
     batch_size : int, default 512
-        Rows per step, at least 1; all rows where there are fewer, with a warning unless it is the default.
+        Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning unless the batch
+        size is the default.
     optimizer : str or Optimiser, optional
         See `optimisers.get`. Default: "adam".
     learning_rate : float, optional
-        Above 0. Default: the recipe's.
+        Step size, above 0. Default: the recipe's.
     schedule : str or callable, default "constant"
         See `schedules.get`.
     averaging : float, optional
@@ -97,46 +103,60 @@ def fit(
     l2 : float, default 0.0
         Weight decay of the weight matrices, at least 0.
     sampler : {"natural", "stratified", "balanced"} or float, default "natural"
-        How batches are drawn, or the share of positives in each. See `data.MiniBatches`.
+        How batches are drawn, or the fraction of positives in each. See `data.MiniBatches`.
     standardize : bool, default True
-        Centre and scale dense columns to mean 0 and deviation 1 of the training rows, clipped at 10; in float64,
-        before rows become the network's dtype. The model remembers how.
+        Centre and scale dense columns to mean 0 and deviation 1 on the training rows, clipped at 10 deviations. This is
+        done in float64, before conversion to the network's dtype, and kept in the model's encoder.
     prior : float, optional
-        Share of positives to train for, in (0, 1). Default: that of `y`, by weight; one far from it is warned of.
+        Share of positives to train for, in (0, 1). Default: that of `y`, by weight. A value far from it gives a
+        warning.
     positive : scalar, optional
         The positive label. Default: the larger one.
     sample_weight : array-like, shape (n,), optional
-        Weights of at least 0 of the rows in all class means; rows of weight 0 are left out. Validation counts rows.
+        Weight of each row in all class means, at least 0; rows of weight 0 are left out. Default: equal weights.
+        Validation ignores weights.
     validation : float, tuple (X, y) or EarlyStopping, optional
-        Rows on which the averaged weights are evaluated while training; the best weights are returned, and the model
-        is calibrated on these rows. A share of the rows is held out, stratified. The algorithm "plug_in" chooses its
-        threshold on them; without any, on a fifth of the rows.
+        Validation rows: a share of the rows in (0, 1) to hold out, stratified, or rows of your own. The averaged
+        weights are evaluated on them during training, the best weights are returned, and the model is calibrated on
+        them. The algorithm "plug_in" chooses its threshold on them, or on a fifth of the rows if there are none.
     on_step : callable or sequence of callable, optional
         Called with each Step; returning True stops training after that step.
     checkpoint : path or Checkpoint, optional
-        A file that holds the state of the run, from which it can be resumed.
+        File that holds the state of the run, from which it can be resumed.
     progress : bool, optional
-        A bar on stderr (extra ``progress``). Default: if that is a terminal.
+        Show a progress bar on stderr (extra ``progress``). Default: only if stderr is a terminal.
     comm : communicator, optional
-        mpi4py's: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are this
-        process's part; all else is equal in all. Each process returns the same model, that of all rows in the order
-        of the ranks, up to rounding. `on_step` is called in the first process, which also writes checkpoints and
-        shows progress. See `parallel`.
+        Of mpi4py: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are those of
+        this process, and all other arguments are equal in all processes. Each process returns the same model, equal up
+        to rounding to that of one process with all rows in the order of the ranks. The first process calls `on_step`,
+        writes checkpoints and shows progress. See `parallel`.
     backend : {"c", "jax"}, optional
-        See `TrainFunctions`; with "jax", dense rows are kept on JAX's device. Default: "c".
+        See `TrainFunctions`; with "jax", dense rows stay on JAX's device. Default: "c".
     seed : int, numpy Generator or None, optional
         Equal seeds give equal models, to the last bit.
 
     Returns
     -------
     Model
+        The trained model, with its encoder, threshold and history; calibrated if there are validation rows.
 
     Raises
     ------
     ValueError
-        For unusable inputs, labels or parameters, before anything is compiled; or a checkpoint of another run.
+        If inputs, labels or parameters are unusable, before anything is compiled; or if the checkpoint belongs to
+        another run.
     TypeError
-        For an unknown parameter; the nearest is suggested.
+        If a parameter is unknown; the nearest name is suggested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> model = fit(X, X[:, 0] > 1, "f1", network=(8,), steps=200, seed=0)
+    >>> model.predict([[3.0, 0.0], [-3.0, 0.0]])
+    array([ True, False])
+    >>> bool(model.value(X, X[:, 0] > 1) > 0.9)
+    True
     """
     comm = communicator(comm)
     given = check_parameters(
@@ -191,7 +211,7 @@ def fit(
 
 
 def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
-    """A generator of our own, of a kind whose state is plain numbers; unseeded, it starts as in the stored run."""
+    """A generator of our own whose state is plain numbers; without a seed it starts like that of the stored run."""
     if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
         seed = int(np.random.default_rng(seed).integers(2**63))
     try:
@@ -205,7 +225,7 @@ def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> 
 
 
 def _held_out(stopping: EarlyStopping | None, algorithm: str | Recipe) -> Any:
-    """Validation rows; without any, a share of the rows where the recipe chooses its threshold on some."""
+    """Validation rows; if there are none and the recipe tunes its threshold, a share of the rows."""
     if stopping is not None:
         return stopping.validation
     tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
@@ -226,7 +246,7 @@ def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str |
 
 
 def _settings(recipe: Recipe, given: dict[str, Any], n_rows: int) -> Settings:
-    """What all phases share, with the recipe's values where none is given."""
+    """Settings of all phases; the recipe's values are the defaults."""
     return Settings(
         steps=given["steps"],
         learning_rate=_or(given["learning_rate"], recipe.learning_rate),
@@ -241,14 +261,14 @@ def _settings(recipe: Recipe, given: dict[str, Any], n_rows: int) -> Settings:
 
 
 def _batch_size(batch_size: int, n_rows: int) -> int:
-    """The batch size; the default one is quietly cut to the number of rows."""
+    """The batch size; the default is reduced to the number of rows without a warning."""
     return min(batch_size, n_rows) if batch_size == PARAMETERS["batch_size"].default else batch_size
 
 
 def _monitor(
     stopping: EarlyStopping | None, data: TrainingData, measure: measures.Measure, recipe: Recipe, steps: int
 ) -> ValidationMonitor | None:
-    """Evaluations of a run on the caller's validation rows; rows held out for the threshold alone are not watched."""
+    """The monitor of the caller's validation rows; rows held out only for the threshold are not monitored."""
     if stopping is None or data.held is None:
         return None
     every = _or(stopping.every, max(10, math.ceil(steps / 20)))
@@ -256,7 +276,7 @@ def _monitor(
 
 
 def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
-    """Dense rows on JAX's device, for its backend; all others, and for C++, where they are."""
+    """For the JAX backend, dense rows on its device; all other rows stay where they are."""
     if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
         return rows
     from aesara_nondecomp.step.device_rows import DeviceRows
@@ -267,7 +287,7 @@ def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
 def _calibrated(
     recipe: Recipe, stopping: EarlyStopping | None, measure: measures.Measure, functions: Any, held: Any
 ) -> dict[str, Any]:
-    """Fields of a Model: the threshold and, of held-out rows, calibration and confusion matrix."""
+    """Fields of a Model: the threshold and, if rows were held out, calibration and confusion matrix."""
     if held is None:
         return {"threshold": recipe.threshold}
     scores, signs, threshold = functions.scores(held[0]), held[1], recipe.threshold

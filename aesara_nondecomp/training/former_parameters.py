@@ -1,4 +1,4 @@
-"""The parameters that `fit` and `MeasureClassifier` had in 0.1, in terms of those that they have now."""
+"""Translate the parameters that `fit` and `MeasureClassifier` had in 0.1 to the present ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parameters of `fit` beside each other and beside the data: each takes effect, or is refused."""
+"""Checks of `fit`'s parameters against each other and the data: one that would have no effect is refused."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from aesara_nondecomp.training.recipes import Recipe
 
 
 def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
-    """What is trained, as `training_data.prepare` takes it.
+    """Resolve the argument `network` of `fit` to what `training_data.prepare` takes.
 
     Parameters
     ----------
     X : object
         The inputs.
-    network : name, sequence of int, Network, TrainFunctions, Model, callable or None
+    network : str, sequence of int, Network, TrainFunctions, Model, callable or None
         As given to `fit`.
-    optimizer, backend : object or None
+    optimizer : str, Optimiser or None
+        As given to `fit`; compiled functions have their own.
+    backend : str or None
         As given to `fit`; compiled functions have their own.
 
     Returns
@@ -39,7 +41,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
     Raises
     ------
     ValueError
-        If the network is of none of these kinds, cannot take X, or leaves another argument without effect.
+        If the network is of no known kind, cannot take X, or leaves another argument without effect.
     """
     if isinstance(network, (Model, TrainFunctions)):
         for name, value in (("optimizer", optimizer), ("backend", backend)):
@@ -70,19 +72,21 @@ def _maker(name: str, **options: Any) -> Callable[[int], Network]:
 
 
 def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) -> None:
-    """Refuse a recipe that the network or the weights of the rows do not go with.
+    """Refuse a recipe that is incompatible with the network or with sample weights.
 
     Parameters
     ----------
     recipe : Recipe
+        How to train.
     network : Network
+        What is trained.
     weight : array, shape (n,), or None
-        Of the training rows.
+        Weights of the training rows.
 
     Raises
     ------
     ValueError
-        If the recipe trains the head of a network without one, or its driver counts rows and these have weights.
+        If the recipe trains the head of a network without one, or its driver counts rows and they have weights.
     """
     if network.features is None and any(phase.head_only for phase in recipe.phases):
         raise ValueError(
@@ -95,18 +99,19 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
 
 
 def check_prior(prior: float | None, observed: float) -> float:
-    """The share of positives to train for.
+    """Choose the prior to train for, with a warning if it is far from that of the labels.
 
     Parameters
     ----------
-    prior : float in (0, 1), or None
-        As given; one far from the labels' is warned of.
-    observed : float in (0, 1)
-        That of the labels.
+    prior : float or None
+        As given to `fit`, in (0, 1).
+    observed : float
+        Share of positives of the labels, in (0, 1).
 
     Returns
     -------
     float
+        `prior`, or `observed` if it is None.
     """
     if prior is None:
         return observed
@@ -120,5 +125,18 @@ def check_prior(prior: float | None, observed: float) -> float:
 
 
 def on_first_process(callbacks: Sequence[Callable[[Any], Any]], comm: Communicator) -> list[Callable[[Any], Any]]:
-    """Callbacks that the first process alone calls, and whose answer goes to all."""
+    """Wrap callbacks so that only the first process calls them, and all processes get their results.
+
+    Parameters
+    ----------
+    callbacks : sequence of callable
+        Called with each Step.
+    comm : communicator
+        Of the processes.
+
+    Returns
+    -------
+    list of callable
+        The callbacks themselves in a single process.
+    """
     return list(callbacks) if comm.size == 1 else [on_root(comm, callback) for callback in callbacks]

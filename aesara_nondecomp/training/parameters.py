@@ -1,8 +1,8 @@
-"""The parameters of `fit` and of `MeasureClassifier`, in one table: default, what each accepts, its check, its purpose.
+"""The parameters of `fit` and of `MeasureClassifier`, in one table: default, accepted values, check, purpose.
 
-The signatures, the command line's options and docs/parameters.md follow from this table, and tests hold them to it.
-A parameter is added by a row here and its use in `fit`; a row with `read` is an option of the command line too. Nothing
-is imported here that takes long, so that the command line's help answers at once.
+The command line's options and docs/parameters.md are made from this table, and tests hold the signatures to it. To add
+a parameter, add a row here and use it in `fit`; a row with `read` becomes an option of the command line too. Slow
+imports are deferred, so that the command line's help answers at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aesara_nondecomp._checks import choose, require, suggestion
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.recipes import BUILDERS, Recipe
 
-Check = Callable[[str, Any], Any]  # name and value to the usable value, or a ValueError
+Check = Callable[[str, Any], Any]  # (name, value) -> usable value; raises ValueError
 
 
 class Parameter(NamedTuple):
@@ -28,15 +28,15 @@ class Parameter(NamedTuple):
     Attributes
     ----------
     default : object
-        The value where none is given.
+        Its default value.
     accepts : str
-        Types and ranges, in words.
+        Accepted types and ranges, in words.
     check : callable (name, value) -> value
-        The value as it is used, or a ValueError.
+        Returns the value as it is used, or raises ValueError.
     text : str
         What it does, in a sentence.
     read : callable (str) -> value, optional
-        How the command line reads it. Default: it is no option there.
+        How the command line reads it. Default: it is not an option there.
     """
 
     default: Any
@@ -59,7 +59,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _between(low: float, high: float, what: str, *, low_too: bool = False) -> Check:
-    """A check that a number lies between two ends, the upper one never in."""
+    """A check that a number lies in (low, high), or in [low, high) with `low_too`."""
 
     def check(name: str, value: Any) -> float:
         is_number = isinstance(value, (numbers.Real, np.ndarray)) and not isinstance(value, (bool, np.bool_))
@@ -96,7 +96,7 @@ def _one_of(kind: str, known: Sequence[str]) -> Check:
 
 
 def _named_in(module: str, table: str) -> Check:
-    """A check that a value is a name in a table of another module, which is imported when it is asked."""
+    """A check that a value is a name in a table of another module, which is imported on the first check."""
 
     def check(name: str, value: Any) -> Any:
         known: Mapping[str, Any] = getattr(import_module(f"aesara_nondecomp.{module}"), table)
@@ -142,7 +142,7 @@ def _widths(name: str, value: Any) -> tuple[int, ...]:
 
 
 def _validation(name: str, value: Any) -> Any:
-    """EarlyStopping, whichever way the validation rows were given."""
+    """The validation rows as EarlyStopping, in whichever form they were given."""
     from aesara_nondecomp.training.early_stopping import EarlyStopping
 
     return value if isinstance(value, EarlyStopping) else EarlyStopping(value)
@@ -161,7 +161,7 @@ def _callbacks(name: str, value: Any) -> list[Callable[[Any], Any]]:
     return callbacks
 
 
-# -- how the command line reads what is no plain text ----------------------------------------------------------------
+# -- readers of the command line -------------------------------------------------------------------------------------
 
 
 def _read_widths(text: str) -> tuple[int, ...]:
@@ -257,7 +257,7 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def check_parameters(**given: Any) -> Any:
-    """The values of parameters, each checked by its row of the table.
+    """Check the values of parameters, each by its row of the table.
 
     Parameters
     ----------
@@ -267,18 +267,18 @@ def check_parameters(**given: Any) -> Any:
     Returns
     -------
     dict of str to object
-        The values as they are used.
+        The values as they are used, in the order given.
 
     Raises
     ------
     ValueError
-        If one is not what its row accepts.
+        If a value is not accepted.
     """
     return {name: PARAMETERS[name].check(name, value) for name, value in given.items()}
 
 
 def as_markdown() -> str:
-    """The table of parameters, as it stands in docs/parameters.md."""
+    """Format the table of parameters for docs/parameters.md."""
     head = (
         "# Parameters\n\nOf `fit`, `MeasureClassifier` and the command `train`; made from `training/parameters.py`.\n\n"
     )

@@ -1,4 +1,4 @@
-"""From a caller's inputs and labels to the rows that are trained on: one way for all that train."""
+"""Prepare inputs and labels for training: one path for `fit` and for the estimator."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ Held = tuple[Any, NDArray[Any]]
 
 
 class Split(NamedTuple):
-    """Labels, and which rows are for what.
+    """Labels, and the split into training and validation rows.
 
     Attributes
     ----------
     classes : tuple (negative, positive)
         The two labels.
     signs : int8 array, shape (m,), in {-1, +1}
-        Of the training rows.
+        Labels of the training rows.
     weight : float64 array, shape (m,), or None
         Positive weights of the training rows; None for equal ones.
     train : int array, shape (m,), or None
         Indices of the training rows; None for all rows.
-    held : int array or None
-        Indices of the rows held out for validation.
-    held_signs : int8 array or None
-        Labels of these.
+    held : int array, shape (k,), or None
+        Indices of the rows held out for validation; None if none are.
+    held_signs : int8 array, shape (k,), in {-1, +1}, or None
+        Labels of the rows held out.
     """
 
     classes: tuple[Any, Any]
@@ -62,27 +62,27 @@ class Split(NamedTuple):
 
     @property
     def prior(self) -> float:
-        """Share of positives of the training rows, by weight."""
+        """Share of positives among the training rows, by weight."""
         return float(np.average(self.signs > 0, weights=self.weight))
 
 
 class TrainingData(NamedTuple):
-    """What training needs.
+    """Everything that training needs.
 
     Attributes
     ----------
     rows : TrainingRows
         Rows as the network takes them, with labels and weights.
     held : tuple (rows, signs) or None
-        Rows to validate on.
+        Validation rows, likewise.
     encoder : InputEncoder
-        Made of the training rows; it is the model's way in.
+        The model's input pipeline, learned from the training rows.
     classes : tuple (negative, positive)
         The two labels.
     prior : float
-        Share of positives of the training rows, by weight.
+        Share of positives among the training rows, by weight.
     network : Network or TrainFunctions
-        What is trained; made for the rows where it was not given.
+        What is trained; made for these rows if it was not given.
     """
 
     rows: TrainingRows
@@ -106,31 +106,31 @@ def prepare(
     seed: Any = None,
     comm: Communicator = LOCAL,
 ) -> TrainingData:
-    """Encode labels and inputs, hold validation rows out, and learn the encoder of the training rows alone.
+    """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
 
     Parameters
     ----------
     X : matrix, shape (n, d), table or list of str
-        Inputs; with several processes, those of this process. Memory maps are not read as a whole, nor sparse
-        matrices standardised or made dense.
+        Inputs; with several processes, those of this process. Memory maps are read slice by slice, and sparse matrices
+        stay sparse and unscaled.
     y : array-like, shape (n,)
         Labels of two classes in any coding.
     network : Network, TrainFunctions or callable
-        What will be trained, or what makes it for a number of columns (of texts, of words).
+        What is trained, or a function that makes it for a number of columns (for texts, of words).
     encoder : InputEncoder, optional
-        Of a model that training goes on from. Default: learned from the training rows.
+        That of a model to train further. Default: learned from the training rows.
     positive : scalar, optional
         The positive label. Default: the larger one.
     sample_weight : array-like, shape (n,), optional
-        Weights of at least 0; rows of weight 0 are left out.
-    validation : float in (0, 1) or tuple (X, y), optional
-        A stratified share of the rows to hold out, or rows of their own.
+        Weights of at least 0; rows of weight 0 are left out. Default: equal weights.
+    validation : float or tuple (X, y), optional
+        Share of the rows to hold out, stratified, in (0, 1); or separate rows. Default: no validation rows.
     standardize : bool, default True
         Centre and scale dense columns.
     seed : int or numpy Generator, optional
-        Of the rows held out.
+        Of the split.
     comm : communicator, default LOCAL
-        Of the processes whose rows are trained on together.
+        Of the processes that train together.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def prepare(
     Raises
     ------
     ValueError
-        For unusable inputs, labels, weights or validation rows.
+        If inputs, labels, weights or validation rows are unusable.
     """
     known = _network_of(network)
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
@@ -151,7 +151,7 @@ def prepare(
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm)
-    chosen: Any = network if known else network(_size(rows, learned))  # type: ignore[operator]  # it makes one
+    chosen: Any = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
     takes = _network_of(chosen)
     if standardize and learned.standardiser is None and not takes.takes_tokens:
         learned = learned.measured(train, split.weight)
@@ -165,14 +165,14 @@ def prepare(
 
 
 def _network_of(network: Any) -> Any:
-    """The Network of what is trained; None where it has still to be made."""
+    """The Network of what is trained; None if it is still to be made."""
     if isinstance(network, TrainFunctions):
         return network.network
     return network if isinstance(network, Network) else None
 
 
 def _size(rows: Any, encoder: InputEncoder) -> int:
-    """What a network is made for: the number of columns, or of words."""
+    """The size that a network is made for: the number of columns, or of words."""
     return rows.shape[1] if encoder.vocabulary is None else len(encoder.vocabulary)
 
 
@@ -191,10 +191,10 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
 
 
 def _split(y: Any, positive: Any, sample_weight: Any, validation: Any, seed: Any) -> Split:
-    """Encode the labels, drop rows of weight 0, and hold the validation share out, if one is asked for."""
+    """Encode the labels, drop rows of weight 0, and hold out the validation share, if there is one."""
     labels = encode_labels(y, positive)
     weight = None if sample_weight is None else check_sample_weight(_numbers(sample_weight), labels.signs)
-    if weight is None and not _holds_out(validation):  # all rows, whose indices would be a column of their own
+    if weight is None and not _holds_out(validation):  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
     train, held = kept, None
@@ -224,7 +224,7 @@ def _numbers(sample_weight: Any) -> NDArray[Any]:
 
 
 def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
-    """The inputs that an encoder is learned from: the training rows of a table, of all processes, or of texts."""
+    """The inputs an encoder is learned from: training rows of texts, or of a table in all processes; any matrix."""
     if isinstance(inputs, TableColumns) and comm.size > 1:
         parts = comm.allgather(inputs)
         cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in inputs.cells}
@@ -234,10 +234,10 @@ def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
 
 
 def _encoded(inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None) -> Any:
-    """Rows of numbers, checked against the network, if there is one."""
+    """Encoded rows, checked against the network if it is known."""
     takes_tokens = network is not None and network.takes_tokens
     if takes_tokens and encoder.vocabulary is None:
-        return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # there is one
+        return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # not None
     rows = encoder.encode(inputs, columns)
     if encoder.vocabulary is not None:
         return check_tokens(rows, len(encoder.vocabulary))
