@@ -19,13 +19,13 @@ from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import label_like, read_labels, read_rows, read_training_table
 from aesara_nondecomp.data import check_lengths, encode_as
-from aesara_nondecomp.data.inputs import count_rows, select_inputs
+from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
-from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS, changed_options
 from aesara_nondecomp.training.recipes import with_preset
 
 
@@ -46,7 +46,7 @@ def train(options: argparse.Namespace) -> int:
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
     table = read_training_table(options)
-    check_lengths(np.empty((count_rows(table.X), 0)), table.y)
+    check_lengths(table.X, table.y)
     positive = _positive(table.y, options.positive)
     comm = comm_world() if options.mpi else LOCAL
     rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
@@ -97,7 +97,7 @@ def predict(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     scores = model.decision_function(read_rows(options.data, model))
     labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-    probabilities = model._calibrated().posteriors(scores)
+    probabilities = model.require_quantifier().posteriors(scores)
     with _output(options.out) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("row", "prediction", "score", "probability"))
@@ -126,13 +126,13 @@ def evaluate(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     X = read_rows(options.data, model)
     signs = encode_as(read_labels(options.data, options.target, model), model.classes)
-    check_lengths(np.empty((count_rows(X), 0)), signs)
+    check_lengths(X, signs)
     scores = model.decision_function(X)
     table = metrics.confusion_at_threshold(scores, signs, model.threshold)
     facts = {
         "model": reports.model_facts(model),
         **reports.evaluation(model, table, options.draws, options.seed),
-        "prevalence": reports.prevalences(model._calibrated(), scores),
+        "prevalence": reports.prevalences(model.require_quantifier(), scores),
     }
     reports.write_report(options.out, facts)
     lines = [
@@ -166,7 +166,7 @@ def quantify(options: argparse.Namespace) -> int:
     facts: dict[str, Any] = {
         "model": reports.model_facts(model),
         "rows": len(scores),
-        "prevalence": reports.prevalences(model._calibrated(), scores),
+        "prevalence": reports.prevalences(model.require_quantifier(), scores),
     }
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
@@ -181,8 +181,7 @@ def _positive(labels: np.ndarray, text: str | None) -> Any:
 def _network(options: argparse.Namespace) -> Any:
     """A function that makes the chosen network, by default an mlp, with the options that were changed."""
     name = options.network or "mlp"
-    given = {option: getattr(options, option) for option in ("hidden", "activation", "dropout")}
-    changed = {option: value for option, value in given.items() if value != PARAMETERS[option].default}
+    changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
     return lambda size: networks.make(name, size, **changed)
 
 

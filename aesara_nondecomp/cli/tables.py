@@ -62,7 +62,9 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
         return _read_csv(options)
     for name in ("drop", "categorical"):
         if getattr(options, name):
-            raise ValueError(f"--{name} is of the columns of a .csv table, and {options.data} is none. Leave it out.")
+            raise ValueError(
+                f"--{name} names columns of a .csv table, but {options.data} is not a .csv file. Leave it out."
+            )
     if kind == "npz":
         table = read_npz(options.data, labels=options.target or "y")
         return LabelledTable(table.X, table.y, table.feature_names)
@@ -164,7 +166,7 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
         if label == text or str(label) == str(text) or _same_number(label, text):
             return label
     known = ", ".join(repr(label) for label in classes[:10])
-    raise ValueError(f"the label {text!r} is none of the known ones: {known}. Give one of these.")
+    raise ValueError(f"the label {text!r} is unknown. Known: {known}. Give one of these.")
 
 
 def _read_csv(options: argparse.Namespace) -> LabelledTable:

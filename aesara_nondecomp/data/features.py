@@ -67,7 +67,7 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
     is_map = isinstance(X, np.memmap)
     matrix = X.tocsr() if scipy.sparse.issparse(X) else X if is_map else as_array(X, "features")
     _check_kind(matrix)
-    _check_shape(matrix, columns)
+    check_shape(matrix, columns)
     return matrix
 
 
@@ -206,7 +206,21 @@ def _check_kind(matrix: Any) -> None:
         )
 
 
-def _check_shape(matrix: Any, columns: int | None) -> None:
+def check_shape(matrix: Any, columns: int | None = None) -> None:
+    """Check that a matrix has rows, columns and, if it is given, the required number of columns.
+
+    Parameters
+    ----------
+    matrix : array, CSR matrix or LazyRows
+        The matrix; only its shape is read.
+    columns : int, optional
+        Required number of columns. Default: any.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one.
+    """
     if matrix.ndim == 1:
         raise ValueError(
             f"features must be two-dimensional, got shape {matrix.shape}. Use X.reshape(-1, 1) "

@@ -275,8 +275,6 @@ def count_rows(X: Any) -> int:
     """
     if X is None:
         return 0
-    if isinstance(X, TableColumns):
-        return X.n_rows
     return len(X) if isinstance(X, list) else int(X.shape[0])
 
 

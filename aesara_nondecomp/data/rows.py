@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.features import as_matrix, check_finite, to_dtype
+from aesara_nondecomp.data.features import as_matrix, check_finite, check_shape, to_dtype
 from aesara_nondecomp.data.scaling import Standardiser
 
 
@@ -190,6 +190,7 @@ def raw_rows(X: Any, columns: int | None = None) -> Any:
         If `X` is not a non-empty matrix of numbers, or has another number of columns.
     """
     if isinstance(X, LazyRows):
+        check_shape(X, columns)
         return X
     matrix = as_matrix(X, columns)
     return LazyRows(matrix) if isinstance(matrix, np.memmap) else matrix

@@ -68,7 +68,7 @@ class Standardiser(NamedTuple):
         # Rounding leaves a constant column a tiny deviation, so it is recognised by comparison with the first row.
         constant = np.logical_and.reduce([(X[part] == X[:1]).all(axis=0) for part in slices])
         scale = np.sqrt(squares / total)
-        extreme = ~constant & ~((scale > 1e-140) & (scale < 1e140))
+        extreme = ~constant & squares_left_float64(scale)
         if extreme.any():
             scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight)
         _check_measured(mean, scale)
@@ -133,6 +133,21 @@ class Standardiser(NamedTuple):
         Standardiser
         """
         return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"])
+
+
+def squares_left_float64(scale: NDArray[Any]) -> NDArray[Any]:
+    """Whether a deviation, computed from squares, is so extreme that they may have left the range of float64.
+
+    Parameters
+    ----------
+    scale : float64 array, shape (d,)
+        Standard deviations; NaN counts as extreme.
+
+    Returns
+    -------
+    bool array, shape (d,)
+    """
+    return ~((scale > 1e-140) & (scale < 1e140))
 
 
 def _scale_of_extremes(X: Any, columns: Any, mean: NDArray[Any], weight: NDArray[Any]) -> Any:

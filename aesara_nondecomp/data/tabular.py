@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,9 +36,9 @@ class TableColumns(NamedTuple):
     texts: frozenset[str] = frozenset()
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.cells.values()), ()))
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(next(iter(self.cells.values()), ())), len(self.cells)
 
     def part(self, rows: NDArray[Any]) -> TableColumns:
         """Select some of the rows.
@@ -296,9 +297,16 @@ def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
     if cells.dtype != object:
         return cells
     try:
-        return np.array([math.nan if is_missing(cell) else float(cell) for cell in cells])
+        return np.array([math.nan if is_missing(cell) else _number(cell) for cell in cells])
     except (TypeError, ValueError):
         return None
+
+
+def _number(cell: Any) -> float:
+    """A cell as a float; a ValueError for text such as "12_34", which only Python takes for a number."""
+    if isinstance(cell, str) and "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
 
 
 def _as_text(cells: NDArray[Any]) -> NDArray[Any]:
@@ -335,7 +343,7 @@ def _check_names(names: Sequence[str], columns: Mapping[str, Any]) -> None:
 
 
 def _check_unique(names: Sequence[Any]) -> None:
-    twice = sorted({str(name) for name in names if [str(other) for other in names].count(str(name)) > 1})
+    twice = sorted(name for name, times in Counter(map(str, names)).items() if times > 1)
     if twice:
         raise ValueError(f"a table must name each column once, got {twice} more than once. Rename them.")
 

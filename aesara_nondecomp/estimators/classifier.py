@@ -16,7 +16,6 @@ from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import (
-    NETWORK_OPTIONS,
     NetworkChoice,
     NetworkSpec,
     network_spec,
@@ -31,6 +30,7 @@ from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
+from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS
 from aesara_nondecomp.training.parameters import check_parameters
 
 
@@ -231,10 +231,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         ValueError
             If data or parameters are unusable; raised before anything is compiled.
         """
+        check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "warm_start", "resume")})
         comm, spec = communicator(self.comm), self._spec()
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
-            validation = (check_rows(self, validation[0], texts=spec.takes_text), compat.column_or_1d(validation[1]))
+            validation = all_succeed(comm, lambda: self._validation_rows(validation, spec))
         random = compat.check_random_state(self.random_state)
         seed = self.random_state if isinstance(self.random_state, int) else int(random.randint(2**31 - 1))
         self.model_ = fit(
@@ -383,7 +384,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _early_stopping(self, validation: Any) -> EarlyStopping | None:
         rows = self.validation if validation is None else validation
         if rows is not None:
-            return EarlyStopping(rows, patience=self.patience, tune_threshold=self.tune_threshold)
+            return EarlyStopping(rows, patience=self.patience, tune_threshold=bool(self.tune_threshold))
         require(self.patience is None, "patience needs `validation`: a share such as 0.2", self.patience)
         if self.tune_threshold:
             raise ValueError(
@@ -403,11 +404,19 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return X, y, weight, check_labels(allgather(comm, y), known)
 
     def _own_rows(self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool) -> tuple[Any, Any, Any]:
-        X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=2)
+        min_rows = 2 if communicator(self.comm).size == 1 else 0  # a process may have no rows
+        X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=min_rows)
         y = compat.column_or_1d(y, warn=True)
         compat.check_consistent_length(X, y)
         weight = None if sample_weight is None else compat.check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, weight
+
+    def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, Any]:
+        is_pair = isinstance(validation, (tuple, list)) and len(validation) == 2
+        needed = "fit takes validation rows as a pair (X, y); a share is a parameter: MeasureClassifier(validation=0.2)"
+        require(is_pair, needed, validation)
+        X, y = validation
+        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(y)
 
     def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
         encoder = self.model_.encoder

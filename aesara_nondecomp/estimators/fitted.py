@@ -122,7 +122,7 @@ class FittedMixin:
     @property
     def quantifier_(self) -> Quantifier:
         """Calibration and error rates."""
-        return self.model_._calibrated()
+        return self.model_.require_quantifier()
 
     @property
     def threshold_(self) -> float:

@@ -7,15 +7,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Union
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import choose
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.param_checks import changed_options
 
 NetworkChoice = Union[str, Callable[[int], Network]]
-# The estimator's parameters that are options of a network; a network that does not take one refuses it.
-NETWORK_OPTIONS = ("hidden", "activation", "dropout")
 
 
 class NetworkSpec(NamedTuple):
@@ -74,19 +71,8 @@ def network_spec(
     ValueError
         If the network is unknown, or does not take one of the options.
     """
-    if not callable(network):
-        choose("network", network, networks.BUILDERS)
-    taken = () if callable(network) else networks.BUILDERS[network].options
-    given = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
-    # Only the mlp takes a sequence of widths; in other networks `hidden` is one number.
-    taken = tuple(name for name in taken if name != "hidden" or network == "mlp")
-    foreign = {name: value for name, value in given.items() if name not in taken}
-    if foreign:
-        raise ValueError(
-            f"network={network!r} does not take {', '.join(f'{name}={value!r}' for name, value in foreign.items())}. "
-            "Leave it out; for other widths give a function of the number of columns that makes the network."
-        )
-    return NetworkSpec(network, tuple(given.items()), dtype, optimizer, backend)
+    changed = changed_options(network, options)
+    return NetworkSpec(network, tuple(changed.items()), dtype, optimizer, backend)
 
 
 # Bounded, as every entry keeps one network's weights, slots and averages in memory. A model keeps its own weights and

@@ -17,7 +17,8 @@ from aesara_nondecomp.estimators.sklearn_compat import check_random_state
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.loop import train
-from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
+from aesara_nondecomp.training.param_checks import check_algorithm
+from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 
@@ -147,6 +148,7 @@ def advance(
     ValueError
         If data are unusable, or the recipe has several phases or no threshold.
     """
+    check_algorithm(given["algorithm"], given["prior"])
     before = state.model
     data = prepare(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
@@ -155,8 +157,8 @@ def advance(
     functions: Any = data.network
     state, measure = state.with_rows(data), measures.get(measure)
     problem = state.problem(given["prior"], functions.network.takes_tokens)
-    recipe = recipe_for(measure, problem, given["algorithm"])
-    driver, threshold = _only_driver(recipe), _fixed_threshold(recipe)
+    recipe = resolve_recipe(given["algorithm"], measure, problem)
+    driver, threshold = copy.deepcopy(_only_driver(recipe)), _fixed_threshold(recipe)
     batch_size = min(given["batch_size"], len(data.rows.signs))
     X, signs, weight = data.rows
     with functions.lock:

@@ -150,7 +150,7 @@ class Model:
         ValueError
             If the model is not calibrated, or X is unusable.
         """
-        positive = self._calibrated().posteriors(self.decision_function(X))
+        positive = self.require_quantifier().posteriors(self.decision_function(X))
         return np.column_stack([1 - positive, positive])
 
     def predict_prevalence(self, X: Any, method: str = "cc") -> float:
@@ -173,7 +173,7 @@ class Model:
         ValueError
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
-        return self._calibrated().prevalence(self.decision_function(X), method)
+        return self.require_quantifier().prevalence(self.decision_function(X), method)
 
     def read_out(self, name: str, X: Any) -> NDArray[Any]:
         """Compute an extra output of the network, such as "attention_weights" (n, T) of `networks.attention`.
@@ -304,6 +304,25 @@ class Model:
 
     # -- on disk -------------------------------------------------------------------------------------------------
 
+    def require_quantifier(self) -> Quantifier:
+        """The model's `quantifier`, if there is one.
+
+        Returns
+        -------
+        Quantifier
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
+        if self.quantifier is None:
+            raise ValueError(
+                "this model is not calibrated. Train it with validation rows, or call "
+                "model.calibrate(X, y) with labelled rows that were not trained on."
+            )
+        return self.quantifier
+
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, atomically: arrays and a JSON header, no pickle.
 
@@ -363,14 +382,6 @@ class Model:
 
     def _measure(self, measure: str | measures.Measure | None) -> measures.Measure:
         return self.measure if measure is None else measures.get(measure)
-
-    def _calibrated(self) -> Quantifier:
-        if self.quantifier is None:
-            raise ValueError(
-                "this model is not calibrated. Train it with validation rows, or call "
-                "model.calibrate(X, y) with labelled rows that were not trained on."
-            )
-        return self.quantifier
 
 
 def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Model:

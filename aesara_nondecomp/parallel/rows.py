@@ -18,6 +18,7 @@ from aesara_nondecomp.data import (
     select_rows,
 )
 from aesara_nondecomp.data.features import check_finite, row_slices
+from aesara_nondecomp.data.scaling import squares_left_float64
 from aesara_nondecomp.data.tokens import used_width
 from aesara_nondecomp.parallel.collectives import all_succeed
 
@@ -182,6 +183,11 @@ class DistributedRows(BatchSource):
         -------
         Standardiser or None
             None for sparse rows.
+
+        Raises
+        ------
+        ValueError
+            In all processes, if an entry is not finite in any of them, or a deviation is below 1e-140 or above 1e140.
         """
         if self.sparse:
             return None
@@ -189,13 +195,20 @@ class DistributedRows(BatchSource):
         weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         total, own = weights.sum(), weights[self.indices]
         slices = list(row_slices(*self.own.shape))
-        mean = self._total(own[part] @ self.own[part] for part in slices) / total
-        squares = self._total(own[part] @ np.square(self.own[part] - mean) for part in slices)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
+            mean = self._total(own[part] @ self.own[part] for part in slices) / total
+            squares = self._total(own[part] @ np.square(self.own[part] - mean) for part in slices)
         firsts = self.comm.allgather(self.own[:1] if len(self.indices) else None)
         first = next(row for row in firsts if row is not None)
-        differing = self._total((self.own[part] != first).sum(axis=0) for part in slices)
-        scale = np.sqrt(squares / total)
-        return Standardiser(np.where(differing == 0, 0.0, mean), np.where(differing == 0, 1.0, scale))
+        constant = self._total((self.own[part] != first).sum(axis=0) for part in slices) == 0
+        scale = np.where(constant, 1.0, np.sqrt(squares / total))
+        extreme = np.flatnonzero(squares_left_float64(scale))
+        if extreme.size:
+            raise ValueError(
+                "features of several processes must have deviations between 1e-140 and 1e140, but column "
+                f"{extreme[0]} (from 0) does not. Rescale it, for example by its largest entry."
+            )
+        return Standardiser(np.where(constant, 0.0, mean), scale)
 
     def digest(self) -> str:
         """Compute a digest of all entries in their order, independent of how the rows are distributed.

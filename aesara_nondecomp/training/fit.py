@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import require
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
@@ -20,9 +19,15 @@ from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.former_parameters import fit_parameters
-from aesara_nondecomp.training.param_checks import check_network, check_prior, check_recipe, on_first_process
+from aesara_nondecomp.training.param_checks import (
+    check_algorithm,
+    check_network,
+    check_prior,
+    check_recipe,
+    on_first_process,
+)
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
-from aesara_nondecomp.training.recipes import Problem, Recipe, recipe_for
+from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.trainer import final_parameters, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
@@ -165,10 +170,8 @@ def fit(
         on_step=on_step, checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
     measure, stopping = measures.get(measure), given["validation"]
-    require(
-        prior is None or not isinstance(algorithm, Recipe), "a recipe has a prior of its own: leave prior out", prior
-    )
-    trained = check_network(X, network, optimizer, backend)
+    check_algorithm(algorithm, prior)
+    trained = check_network(X, network, optimizer, backend, given["standardize"])
     callbacks = on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = _generator(seed, stored, comm)
@@ -179,7 +182,8 @@ def fit(
         comm=comm,
     )  # fmt: skip
     prior = check_prior(given["prior"], data.prior)
-    recipe = _recipe(measure, algorithm, data, prior)
+    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
+    recipe = resolve_recipe(algorithm, measure, problem)
     functions = _functions(data.network, optimizer, backend)
     check_recipe(recipe, functions.network, data.rows.weight)
     settings = _settings(recipe, given, len(data.rows.signs))
@@ -230,13 +234,6 @@ def _held_out(stopping: EarlyStopping | None, algorithm: str | Recipe) -> Any:
         return stopping.validation
     tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
     return TUNING_SHARE if tunes else None
-
-
-def _recipe(measure: measures.Measure, algorithm: str | Recipe, data: TrainingData, prior: float) -> Recipe:
-    if isinstance(algorithm, Recipe):
-        return algorithm
-    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
-    return recipe_for(measure, problem, algorithm)
 
 
 def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:

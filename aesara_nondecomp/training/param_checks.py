@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,46 @@ from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, on_root
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 
+# Options of a network; a network that does not take one refuses it.
+NETWORK_OPTIONS = ("hidden", "activation", "dropout")
 
-def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
+
+def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a network that differ from their defaults.
+
+    Parameters
+    ----------
+    network : str or callable
+        What is trained; a function that makes a network takes no options.
+    options : mapping of str to object
+        Checked values of `NETWORK_OPTIONS`, by name.
+
+    Returns
+    -------
+    dict of str to object
+
+    Raises
+    ------
+    ValueError
+        If the network is unknown, or does not take one of them.
+    """
+    taken = () if callable(network) else choose("network", network, networks.BUILDERS).options
+    # Only the mlp takes a sequence of widths; in other networks `hidden` is one number.
+    taken = tuple(name for name in taken if name != "hidden" or network == "mlp")
+    changed = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
+    foreign = {name: value for name, value in changed.items() if name not in taken}
+    if foreign:
+        raise ValueError(
+            f"network={network!r} does not take {', '.join(f'{name}={value!r}' for name, value in foreign.items())}. "
+            "Leave it out; for other widths give a function of the number of columns that makes the network."
+        )
+    return changed
+
+
+def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardize: bool) -> Any:
     """Resolve the argument `network` of `fit` to what `training_data.prepare` takes.
 
     Parameters
@@ -33,6 +68,8 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
         As given to `fit`; compiled functions have their own.
     backend : str or None
         As given to `fit`; compiled functions have their own.
+    standardize : bool
+        As given to `fit`; a model that standardises goes on doing so.
 
     Returns
     -------
@@ -43,11 +80,16 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any) -> Any:
     ValueError
         If the network is of no known kind, cannot take X, or leaves another argument without effect.
     """
-    if isinstance(network, (Model, TrainFunctions)):
-        for name, value in (("optimizer", optimizer), ("backend", backend)):
-            require(value is None, f"compiled functions have their own {name}: leave {name} out", value)
-        return network.functions if isinstance(network, Model) else network
-    if isinstance(network, Network):
+    compiled = isinstance(network, (Model, TrainFunctions))
+    for name, value in (("optimizer", optimizer), ("backend", backend)):
+        if value is not None:
+            require(not compiled, f"compiled functions have their own {name}: leave {name} out", value)
+            check_parameters(**{name: value})
+    if isinstance(network, Model):
+        scales = network.encoder.standardiser is not None
+        require(standardize or not scales, "this model standardises its rows: leave standardize out", standardize)
+        return network.functions
+    if isinstance(network, (Network, TrainFunctions)):
         require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
         return network
     if network is None:
@@ -96,6 +138,26 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
     counts = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, RowDriver)]
     if counts and weight is not None and np.any(weight != 1):
         raise ValueError(f"{counts[0]} counts rows and takes no sample_weight. Leave it out, or train by a measure.")
+
+
+def check_algorithm(algorithm: str | Recipe, prior: float | None) -> None:
+    """Refuse a prior beside a recipe, whose drivers have their own.
+
+    Parameters
+    ----------
+    algorithm : str or Recipe
+        As given to `fit`.
+    prior : float or None
+        As given to `fit`.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+    """
+    require(
+        prior is None or not isinstance(algorithm, Recipe), "a recipe has a prior of its own: leave prior out", prior
+    )
 
 
 def check_prior(prior: float | None, observed: float) -> float:

@@ -186,8 +186,8 @@ PARAMETERS: dict[str, Parameter] = {
         lambda name, value: value, "What is trained: mlp, linear, attention or lstm.", str,
     ),
     "hidden": Parameter(
-        (64, 64), "sequence of int >= 1", _widths, "Widths of the hidden layers of the mlp; none is a linear model.",
-        _read_widths,
+        (64, 64), "sequence of int >= 1", _widths,
+        "Widths of the hidden layers of the mlp; () for a linear model, 0 on the command line.", _read_widths,
     ),
     "activation": Parameter(
         "relu", "name of an activation", _named_in("ops", "ACTIVATIONS"), "Of the hidden layers of the mlp.", str
@@ -232,7 +232,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "validation": Parameter(
         None, "float in (0, 1), tuple (X, y), or EarlyStopping", _optional(_validation),
-        "Rows held out, by whose measure the best weights are kept; a share of the rows, or rows of their own.",
+        "Share of the rows held out, or labelled rows (X, y); the weights with the best value on them are kept.",
     ),
     "patience": Parameter(
         None, "int >= 1", _optional(_whole),

@@ -161,6 +161,30 @@ def recipe_for(measure: str | Measure, problem: Problem, algorithm: str = "auto"
     return choose("algorithm", algorithm, BUILDERS)(measure, problem)
 
 
+def resolve_recipe(algorithm: str | Recipe, measure: str | Measure, problem: Problem) -> Recipe:
+    """Resolve the argument `algorithm` of `fit`.
+
+    Parameters
+    ----------
+    algorithm : str or Recipe
+        One of `ALGORITHMS`, or a recipe, which is returned as it is.
+    measure : str or measures.Measure
+        What to train for.
+    problem : Problem
+        Prior, smoothing and kind of the training data.
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    ValueError
+        As `recipe_for`.
+    """
+    return algorithm if isinstance(algorithm, Recipe) else recipe_for(measure, problem, algorithm)
+
+
 def with_preset(algorithm: str, preset: str) -> str:
     """The algorithm that an algorithm and a preset of version 0.1 stand for.
 

@@ -146,14 +146,15 @@ def prepare(
     y, sample_weight = gather_vectors(comm, count_rows(inputs), y, sample_weight)
     split = _split(y, positive, sample_weight, validation, seed)
     if comm.size == 1:
-        check_lengths(np.empty((count_rows(inputs), 0)), y)
+        check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm)
     chosen: Any = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
     takes = _network_of(chosen)
-    if standardize and learned.standardiser is None and not takes.takes_tokens:
+    _check_fit(takes, rows, learned)
+    if standardize and encoder is None and not takes.takes_tokens:
         learned = learned.measured(train, split.weight)
 
     def prepared(part: Any) -> Any:
@@ -169,6 +170,18 @@ def _network_of(network: Any) -> Any:
     if isinstance(network, TrainFunctions):
         return network.network
     return network if isinstance(network, Network) else None
+
+
+def _check_fit(network: Any, rows: Any, encoder: InputEncoder) -> None:
+    """Refuse a network, made for the rows, that cannot take them."""
+    require(isinstance(network, Network), "network must make a Network or TrainFunctions of a number", network)
+    tokens = rows.dtype == np.int32
+    if network.takes_tokens and not tokens:
+        raise ValueError("this network takes token ids, and the rows are numbers. Give texts, or a network of numbers.")
+    if encoder.vocabulary is not None and not network.takes_tokens:
+        raise ValueError("this network takes numbers, and the rows are texts. Use attention or lstm.")
+    width = None if network.takes_tokens else network.n_columns
+    require(width in (None, rows.shape[1]), f"the network must take {rows.shape[1]} columns", width)
 
 
 def _size(rows: Any, encoder: InputEncoder) -> int:
@@ -228,7 +241,7 @@ def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
     if isinstance(inputs, TableColumns) and comm.size > 1:
         parts = comm.allgather(inputs)
         cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in inputs.cells}
-        inputs = inputs._replace(cells=cells)
+        inputs = TableColumns(cells, frozenset[str]().union(*(part.texts for part in parts)))
     is_matrix = not isinstance(inputs, (TableColumns, list))
     return inputs if is_matrix or split.train is None else select_inputs(inputs, split.train)
 
@@ -254,7 +267,8 @@ def _held_rows(
     X, y = validation
     inputs = all_succeed(comm, lambda: _read(X, network, comm))
     (y,) = gather_vectors(comm, count_rows(inputs), y)
-    columns = None if isinstance(inputs, (TableColumns, list)) or rows.dtype.kind == "i" else rows.shape[1]
+    tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
+    columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns))
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)

@@ -41,7 +41,7 @@ TRAIN = [
     (b"\xff\xfe\x00", [], "must be UTF-8 text"),
     # the options
     (GOOD, ["--target", "z"], "no column 'z' for --target"),
-    (GOOD, ["--positive", "2"], "label '2' is none of the known ones: 0, 1"),
+    (GOOD, ["--positive", "2"], "label '2' is unknown. Known: 0, 1"),
     (GOOD, ["--drop", "zz"], "no column 'zz' to drop"),
     (GOOD, ["--categorical", "zz"], "no column 'zz'"),
     (GOOD, ["--measure", "gtppr"], "no driver trains gtppr directly"),
@@ -108,8 +108,8 @@ def test_train_refuses_files(tmp_path, capsys, name, content, message):
 
 
 @pytest.mark.parametrize("name, options, message", [
-    ("t.npz", ["--drop", "a"], "--drop is of the columns of a .csv table"),
-    ("t.npz", ["--categorical", "a"], "--categorical is of the columns of a .csv table"),
+    ("t.npz", ["--drop", "a"], "--drop names columns of a .csv table"),
+    ("t.npz", ["--categorical", "a"], "--categorical names columns of a .csv table"),
     ("t.svm", ["--target", "y"], "--target names a column or an array"),
 ])  # fmt: skip
 def test_train_refuses_options_that_the_file_leaves_without_effect(tmp_path, capsys, name, options, message):
@@ -177,7 +177,7 @@ def test_a_model_is_not_applied_to_what_it_does_not_fit(models, tmp_path, capsys
 
 
 @pytest.mark.parametrize("content, options, message", [
-    (changed(",1\n", ",7\n"), [], "the label '7' is none of the known ones: 0, 1"),
+    (changed(",1\n", ",7\n"), [], "the label '7' is unknown. Known: 0, 1"),
     (GOOD.replace("a,b,c,y", "a,b,c,z"), [], "no column 'y' for --target"),
     (GOOD, ["--target", "yy"], "no column 'yy' for --target. Did you mean 'y'"),
 ])  # fmt: skip

@@ -143,6 +143,18 @@ def test_bad_validation_rows_are_refused(rows, message):
         MeasureClassifier(steps=5).fit(X, Y, validation=rows)
 
 
+@pytest.mark.parametrize("share", [0.2, "half", (X, Y, Y)])
+def test_validation_rows_of_fit_must_be_a_pair(share):
+    with pytest.raises(ValueError, match=r"a pair \(X, y\); a share is a parameter"):
+        MeasureClassifier(steps=5).fit(X, Y, validation=share)
+
+
+@pytest.mark.parametrize("flag", ["warm_start", "resume", "tune_threshold"])
+def test_a_flag_must_be_true_or_false(flag):
+    with pytest.raises(ValueError, match=f"{flag} must be True or False, got 'no'"):
+        MeasureClassifier(steps=5, **{flag: "no"}).fit(X, Y)
+
+
 @pytest.mark.parametrize("arguments, message", [
     ({"classes": [0, 1, 2]}, "two known classes, got"),
     ({"classes": [1, 2]}, r"two known classes, got \[0\] beside \[1, 2\]"),

@@ -30,6 +30,7 @@ from aesara_nondecomp.estimators import scoring  # noqa: E402
 from aesara_nondecomp.metrics import multiclass  # noqa: E402
 from aesara_nondecomp.metrics.confusion import best_threshold  # noqa: E402
 from aesara_nondecomp.metrics.multiclass import averaged_value  # noqa: E402
+from aesara_nondecomp.training.recipes import Problem, recipe_for  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((240, 3))
@@ -183,6 +184,14 @@ def test_a_fit_that_fails_leaves_the_labels_of_the_last_one():
     with pytest.raises(ValueError, match="steps must be"):
         estimator.set_params(steps=0).fit(X, np.where(Y == 1, "a", "b"))
     assert np.array_equal(estimator.predict(X), before)
+
+
+def test_partial_fit_takes_a_recipe_and_leaves_it_as_it_was():
+    recipe = recipe_for("f1", Problem(Y.mean(), eps=0.5 / len(Y)))
+    before = recipe.phases[0].driver.state()
+    by_recipe = tiny(measure="f1", algorithm=recipe).partial_fit(X, Y)
+    assert np.array_equal(parameters(by_recipe), parameters(tiny(measure="f1").partial_fit(X, Y)))
+    assert recipe.phases[0].driver.state() == before
 
 
 def test_partial_fit_cuts_where_the_recipe_says():

@@ -13,8 +13,8 @@ pytest.importorskip("sklearn")
 
 from aesara_nondecomp import MeasureClassifier, TrainFunctions, networks  # noqa: E402
 from aesara_nondecomp.data import MiniBatches, Vocabulary  # noqa: E402
-from aesara_nondecomp.estimators.function_cache import NETWORK_OPTIONS  # noqa: E402
 from aesara_nondecomp.training.loop import train  # noqa: E402
+from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS  # noqa: E402
 from aesara_nondecomp.training.parameters import PARAMETERS  # noqa: E402
 from aesara_nondecomp.training.recipes import Problem, recipe_for  # noqa: E402
 

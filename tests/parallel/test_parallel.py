@@ -126,6 +126,17 @@ def test_scaling_is_that_of_all_rows(size, weight):
         assert scaling.scale_[2] == 1
 
 
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_columns_too_extreme_to_square_are_refused_in_all_processes(factor):
+    def job(comm):
+        rows = spread(comm)
+        with pytest.raises(ValueError, match=r"deviations between 1e-140 and 1e140, but column 0 .* Rescale it"):
+            rows.with_own(rows.own * factor).standardiser()
+        return True
+
+    assert in_all(2, job) == [True, True]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_depends_on_the_rows_and_not_on_their_spread(kind):
     digests = {digest for size in CUTS for digest in in_all(size, lambda comm: spread(comm, kind).digest())}

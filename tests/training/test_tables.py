@@ -83,6 +83,26 @@ def test_a_model_goes_on_with_its_encoder_and_its_weights(model):
     assert again.decision_function(FRAME) == pytest.approx(model.decision_function(FRAME), abs=1e-5)
 
 
+def test_a_model_that_standardises_is_not_trained_further_without():
+    model = an.fit(X := RNG.normal(3, 9, (60, 2)), X[:, 0] > 3, steps=5, network=(2,), seed=0)
+    with pytest.raises(ValueError, match="this model standardises its rows: leave standardize out"):
+        an.fit(X, X[:, 0] > 3, network=model, standardize=False, steps=5)
+
+
+def test_a_network_given_with_a_table_of_more_columns_is_refused_before_training():
+    with pytest.raises(ValueError, match="columns"):
+        an.fit(FRAME, Y, network=an.networks.mlp(3, hidden=(2,)), steps=5)
+
+
+@pytest.mark.parametrize("option, message", [
+    ({"optimizer": "adan"}, "adam"),
+    ({"backend": "cuda"}, "backend"),
+])  # fmt: skip
+def test_what_compiles_is_checked_before_the_rows_are_read(option, message):
+    with pytest.raises(ValueError, match=message):
+        an.fit([], [], **option)
+
+
 def test_an_estimator_takes_frames_and_matches_columns_by_name():
     pytest.importorskip("sklearn")
     classifier = an.MeasureClassifier("f1", hidden=(16,), steps=200, batch_size=64, random_state=0).fit(FRAME, Y)
