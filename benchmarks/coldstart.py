@@ -23,7 +23,7 @@ import numpy as np
 import aesara_nondecomp as an
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2000, 54)), rng.random(2000) < 0.2
-model = an.fit(X, y, "qmean", hidden=(64, 64), steps=1, seed=0)
+model = an.fit(X, y, "qmean", network=(64, 64), steps=1, seed=0)
 assert model.history[-1].step == 1
 """
 
