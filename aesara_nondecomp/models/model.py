@@ -302,8 +302,6 @@ class Model:
         self.quantifier = Quantifier.fit(*self._scored(X, y), self.threshold, sample_weight)
         return self
 
-    # -- on disk -------------------------------------------------------------------------------------------------
-
     def require_quantifier(self) -> Quantifier:
         """The model's `quantifier`, if there is one.
 
@@ -322,6 +320,8 @@ class Model:
                 "model.calibrate(X, y) with labelled rows that were not trained on."
             )
         return self.quantifier
+
+    # -- on disk -------------------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, atomically: arrays and a JSON header, no pickle.

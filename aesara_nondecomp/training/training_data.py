@@ -238,12 +238,23 @@ def _numbers(sample_weight: Any) -> NDArray[Any]:
 
 def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
     """The inputs an encoder is learned from: training rows of texts, or of a table in all processes; any matrix."""
-    if isinstance(inputs, TableColumns) and comm.size > 1:
-        parts = comm.allgather(inputs)
-        cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in inputs.cells}
-        inputs = TableColumns(cells, frozenset[str]().union(*(part.texts for part in parts)))
+    if comm.size > 1:
+        inputs = _joined_tables(inputs, comm)
     is_matrix = not isinstance(inputs, (TableColumns, list))
     return inputs if is_matrix or split.train is None else select_inputs(inputs, split.train)
+
+
+def _joined_tables(inputs: Any, comm: Communicator) -> Any:
+    """The table of all processes, or what this process has if there is none."""
+    parts = comm.allgather(inputs if isinstance(inputs, TableColumns) else None)
+    tables = [part for part in parts if part is not None]
+    if not tables:
+        return inputs
+    columns = [sorted(part.cells) if part else None for part in parts]
+    needed = "all processes need a table of the same columns; without rows, an empty one"
+    require(all(names == columns[0] for names in columns), needed, columns)
+    cells = {name: np.concatenate([part.cells[name] for part in tables]) for name in tables[0].cells}
+    return TableColumns(cells, frozenset[str]().union(*(part.texts for part in tables)))
 
 
 def _encoded(inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None) -> Any:

@@ -21,6 +21,8 @@ import scipy.sparse
 
 from aesara_nondecomp import TrainFunctions, linear
 from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
+from aesara_nondecomp.data.tabular import TableColumns
+from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.parallel import (
     LOCAL,
     DistributedFunctions,
@@ -36,6 +38,7 @@ from aesara_nondecomp.parallel import (
     local_slice,
     on_root,
 )
+from aesara_nondecomp.training.training_data import prepare
 
 # -- on threads ------------------------------------------------------------------------------------------------------
 
@@ -155,6 +158,31 @@ def test_token_ids_are_padded_to_one_width_and_cut_to_the_batch():
     (shape, lengths, first), (_, _, second) = in_all(2, job)
     assert shape == (3, 3) and lengths == [2, 1, 1]
     assert first == [[3, 0, 0]] and second == [[4, 0, 0]]
+
+
+def of_tables(first, second):
+    """What `prepare` returns, or raises, in two processes with these tables."""
+    network = mlp(4, hidden=(2,))
+
+    def job(comm):
+        X = (first, second)[comm.rank]
+        return prepare(X, np.arange(X.shape[0]) % 2, network=network, standardize=False, comm=comm)
+
+    return in_all(2, job)
+
+
+def test_a_column_of_text_in_one_process_is_one_in_all():
+    codes = [np.array(cells, dtype=object) for cells in (["1", "2"], ["3", "4"])]
+    tables = TableColumns({"code": codes[0]}, frozenset({"code"})), TableColumns({"code": codes[1]})
+    for data in of_tables(*tables):
+        assert data.encoder.feature_names == ("code=1", "code=2", "code=3", "code=4")
+
+
+@pytest.mark.parametrize("other", [np.zeros((0, 1)), TableColumns({"cod": np.zeros(2)})])
+def test_processes_without_the_columns_of_the_table_are_refused_in_all(other):
+    for problem in of_tables(TableColumns({"code": np.zeros(2)}), other):
+        with pytest.raises(ValueError, match="all processes need a table of the same columns"):
+            raise problem
 
 
 def test_labels_are_those_of_all_in_the_order_of_the_ranks():

@@ -70,6 +70,8 @@ def test_a_memory_map_is_checked_like_any_features(tmp_path):
         fit(mapped(broken, tmp_path), Y)
     with pytest.raises(ValueError, match="the 4 columns seen in training, got 3"):
         raw_rows(mapped(X[:, :3], tmp_path), columns=4)
+    with pytest.raises(ValueError, match="the 4 columns seen in training, got 3"):
+        raw_rows(LazyRows(X[:, :3]), columns=4)
     with pytest.raises(ValueError, match="must be numbers"):
         raw_rows(mapped(X.astype(str), tmp_path))
 
