@@ -1,54 +1,69 @@
-"""Several models as one: soft voting, for example of the best models of a hyper-parameter search."""
+"""Several classifiers as one: soft voting, for example of the best models of a search, or of a network and trees."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import number, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.models.model import Model
 
 
 class SoftVote:
-    """The mean soft label of several models, each relative to its own threshold.
+    """The mean soft label of several classifiers, each relative to its own threshold.
 
-    The soft label that a model gives a row is tanh((score - threshold) / 2): between -1 and 1, and 0 at the threshold,
-    so that no model outvotes the others by the scale of its scores.
+    The soft label that a classifier gives a row is tanh(margin / 2): between -1 and 1, and 0 at the threshold, so that
+    no classifier outvotes the others by the scale of its scores. The margin of a model is its score minus its
+    threshold. That of another classifier is the log-odds of its `predict_proba` minus those of its threshold; without
+    `predict_proba`, its `decision_function` minus its threshold.
 
     Parameters
     ----------
-    models : sequence of Model
-        At least one, trained on the same labels and for the same measure, such as the three best models of a search
-        by their value on validation rows.
+    models : sequence
+        At least one, fitted to the same labels: a `Model`, a `MeasureClassifier`, or any other classifier of two
+        classes that has `classes_` and either `predict_proba` or `decision_function`. A pair (classifier, threshold)
+        moves the threshold. Default: the model's own, a probability of 0.5, or a decision value of 0.
+    measure : str or measures.Measure, optional
+        What `value` computes. Default: what the models were trained for; other classifiers do not say.
+    positive : scalar, optional
+        The positive label. Default: that of the models; without a model, the second of `classes_`.
 
     Attributes
     ----------
-    models : list of Model
-        The given models.
+    models : list
+        What was given.
     classes : tuple
         (negative, positive), in the coding of the training labels.
     measure : measures.Measure
-        The measure that the models were trained for.
+        What `value` computes.
 
     Raises
     ------
     ValueError
-        If there is no model, or if the models differ in their classes or measures.
+        If there is no model, a classifier is not fitted, has not two classes or computes neither probabilities nor
+        decisions, the classes differ, `positive` is not the models' or none of the labels, a threshold is out of range,
+        the measure is unknown, or it is not given and the models do not say it or differ in it.
+
+    Notes
+    -----
+    A pipeline or a search around a `MeasureClassifier` votes by its calibrated probabilities, which do not follow the
+    measure: pass the `MeasureClassifier` inside, or a pair with a threshold.
     """
 
-    def __init__(self, models: Sequence[Model]) -> None:
+    def __init__(
+        self, models: Sequence[Any], measure: measures.Measure | str | None = None, *, positive: Any = None
+    ) -> None:
         self.models = list(models)
         require(len(self.models) > 0, "a vote needs at least one model", models)
-        for what in ("classes", "measure"):
-            found = {str(getattr(model, what)) for model in self.models}
-            require(len(found) == 1, f"the models of a vote must agree on their {what}", ", ".join(sorted(found)))
-        self.classes, self.measure = self.models[0].classes, self.models[0].measure
+        members = [_Member.of(given) for given in self.models]
+        self.classes = _common_classes(members, positive)
+        self.measure = _common_measure(members) if measure is None else measures.get(measure)
 
     def decision_function(self, X: Any) -> NDArray[np.floating[Any]]:
         """Compute the mean soft label of each row.
@@ -56,7 +71,7 @@ class SoftVote:
         Parameters
         ----------
         X : array-like, shape (n, d), or sequence of str
-            Rows as the models take them.
+            Rows as all the classifiers take them.
 
         Returns
         -------
@@ -66,10 +81,10 @@ class SoftVote:
         Raises
         ------
         ValueError
-            If a model cannot use `X`.
+            If a classifier cannot use `X`.
         """
-        margins = (model.decision_function(X) - model.threshold for model in self.models)
-        return np.asarray(np.mean([np.tanh(margin / 2) for margin in margins], axis=0))
+        members = [_Member.of(given) for given in self.models]
+        return np.asarray(np.mean([member.soft_labels(X, self.classes[1]) for member in members], axis=0))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
@@ -77,7 +92,7 @@ class SoftVote:
         Parameters
         ----------
         X : array-like, shape (n, d), or sequence of str
-            Rows as the models take them.
+            Rows as all the classifiers take them.
 
         Returns
         -------
@@ -87,7 +102,7 @@ class SoftVote:
         Raises
         ------
         ValueError
-            If a model cannot use `X`.
+            If a classifier cannot use `X`.
         """
         return decode(np.where(self.decision_function(X) > 0, 1, -1), self.classes)
 
@@ -97,11 +112,11 @@ class SoftVote:
         Parameters
         ----------
         X : array-like, shape (n, d), or sequence of str
-            Rows as the models take them.
+            Rows as all the classifiers take them.
         y : array-like, shape (n,)
             Their labels, in the coding of the training labels.
         measure : measures.Measure or str, optional
-            Another measure than the one trained for.
+            Another measure than the vote's own.
 
         Returns
         -------
@@ -111,12 +126,96 @@ class SoftVote:
         Raises
         ------
         ValueError
-            If a model cannot use `X`, or if `y` has another length or an unknown label.
+            If a classifier cannot use `X`, or if `y` has another length or an unknown label.
         """
         signs = encode_as(y, self.classes)
         check_lengths(X, signs)
         confusion = metrics.confusion_at_threshold(self.decision_function(X), signs)
         return metrics.score(self.measure if measure is None else measures.get(measure), confusion)
+
+
+class _Member(NamedTuple):
+    """A classifier of a vote, and its threshold; None for its own."""
+
+    classifier: Any
+    threshold: float | None
+
+    @classmethod
+    def of(cls, given: Any) -> _Member:
+        """A member from a classifier or a pair (classifier, threshold)."""
+        is_pair = isinstance(given, (tuple, list))
+        require(not is_pair or len(given) == 2, "a vote takes classifiers and pairs (classifier, threshold)", given)
+        classifier, threshold = given if is_pair else (given, None)
+        inner = getattr(classifier, "model_", None)  # of a MeasureClassifier
+        member = cls(inner if isinstance(inner, Model) else classifier, threshold)
+        member._check()
+        return member
+
+    def _check(self) -> None:
+        if not isinstance(self.classifier, Model):
+            _check_classifier(self.classifier)
+        if self.threshold is not None:
+            cut = number("the threshold of a classifier in a vote", self.threshold)
+            inside = 0 < cut < 1 or not self._has_probabilities()
+            require(inside and cut == cut, "a threshold on probabilities must lie in (0, 1), others be numbers", cut)
+
+    def _has_probabilities(self) -> bool:
+        return not isinstance(self.classifier, Model) and hasattr(self.classifier, "predict_proba")
+
+    def classes(self) -> tuple[Any, ...]:
+        """The labels: (negative, positive) of a model, those of another classifier in its own order."""
+        if isinstance(self.classifier, Model):
+            return tuple(self.classifier.classes)
+        return tuple(np.asarray(self.classifier.classes_).tolist())
+
+    def soft_labels(self, X: Any, positive: Any) -> NDArray[Any]:
+        """tanh(margin / 2) of each row."""
+        if self._has_probabilities():
+            share = np.asarray(self.classifier.predict_proba(X))[:, self.classes().index(positive)]
+            cut = 0.5 if self.threshold is None else self.threshold
+            # This is tanh of half the difference of the log-odds, which are infinite for a share of 0 or 1.
+            above, below = share * (1.0 - cut), cut * (1.0 - share)
+            return np.asarray((above - below) / (above + below))
+        own = self.classifier.threshold if isinstance(self.classifier, Model) else 0.0
+        cut = own if self.threshold is None else self.threshold
+        scores = np.asarray(self.classifier.decision_function(X))  # of the second class
+        return np.asarray(np.tanh(((scores if self.classes()[1] == positive else -scores) - cut) / 2))
+
+
+def _check_classifier(classifier: Any) -> None:
+    """Raise ValueError for what a vote cannot use."""
+    name = type(classifier).__name__
+    fitted = hasattr(classifier, "classes_")
+    require(fitted, "a vote needs fitted classifiers, which have the attribute classes_: call fit first", name)
+    classes = np.asarray(classifier.classes_)
+    require(classes.shape == (2,), f"a vote needs classifiers of two classes: {name} has others", classes.tolist())
+    scores = hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")
+    require(scores, "a vote needs classifiers with predict_proba or decision_function", name)
+
+
+def _common_classes(members: Sequence[_Member], positive: Any) -> tuple[Any, Any]:
+    """(negative, positive), on which all members must agree; the models fix which is which."""
+    of_models = {member.classes() for member in members if isinstance(member.classifier, Model)}
+    labels = {frozenset(member.classes()) for member in members}
+    if len(of_models) > 1 or len(labels) > 1:
+        found = ", ".join(sorted({str(member.classes()) for member in members}))
+        raise ValueError(f"the models of a vote must agree on their classes, got {found}")
+    negative, last = next(iter(of_models), members[0].classes())
+    if positive is None or positive == last:
+        return negative, last
+    require(positive == negative, f"positive must be one of the labels {negative!r} and {last!r}", positive)
+    require(not of_models, f"the models of the vote have the positive label {last!r}: leave positive out", positive)
+    return last, negative
+
+
+def _common_measure(members: Sequence[_Member]) -> measures.Measure:
+    """The measure on which all models must agree."""
+    found = [member.classifier.measure for member in members if isinstance(member.classifier, Model)]
+    if not found:
+        raise ValueError("a vote without a model of this package needs measure=, such as 'f1'.")
+    names = sorted({str(measure) for measure in found})
+    require(len(names) == 1, "the models of a vote must agree on their measure, or be given one", ", ".join(names))
+    return found[0]
 
 
 __getattr__, __dir__ = lazy(__name__, {}, former={"Vote": "SoftVote"})

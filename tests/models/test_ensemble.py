@@ -1,4 +1,4 @@
-"""A vote of models: soft labels around each model's own threshold."""
+"""A vote of classifiers: soft labels around each one's own threshold."""
 
 import pickle
 
@@ -59,3 +59,112 @@ def test_models_of_a_vote_must_agree(models):
         SoftVote([models[0], turned])
     with pytest.raises(ValueError, match="at least one model"):
         SoftVote([])
+
+
+# -- classifiers of other libraries ----------------------------------------------------------------------------------
+
+
+class Fixed:
+    """A fitted classifier that gives each row the probability in its first column, or a decision value."""
+
+    def __init__(self, *classes):
+        self.classes_ = np.array(classes)
+
+
+class Probable(Fixed):
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+class Decided(Fixed):
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+P = np.array([[0.1], [0.5], [0.8]])
+
+
+def test_a_probability_votes_by_its_log_odds_relative_to_the_threshold():
+    log_odds = np.log(P[:, 0] / (1 - P[:, 0]))
+    vote = SoftVote([Probable("no", "yes"), (Probable("no", "yes"), 0.2)], "f1")
+    by_hand = (np.tanh(log_odds / 2) + np.tanh((log_odds - np.log(0.2 / 0.8)) / 2)) / 2
+    np.testing.assert_allclose(vote.decision_function(P), by_hand, atol=1e-12)
+    np.testing.assert_array_equal(vote.predict(P), ["no", "yes", "yes"])
+    assert vote.value(P, ["no", "no", "yes"]) == pytest.approx(2 / 3)  # TP 1, FP 1, FN 0
+    assert vote.value(P, ["no", "no", "yes"], "min") == 0.5
+
+
+def test_certain_probabilities_vote_with_their_whole_weight():
+    vote = SoftVote([(Probable(0, 1), 0.3)], "min")
+    np.testing.assert_array_equal(vote.decision_function(np.array([[0.0], [0.3], [1.0]])), [-1.0, 0.0, 1.0])
+
+
+def test_decision_values_vote_where_there_are_no_probabilities():
+    rows = np.array([[-2.0], [0.5], [3.0]])
+    vote = SoftVote([Decided(0, 1), (Decided(0, 1), 1.0)], "f1")
+    np.testing.assert_allclose(
+        vote.decision_function(rows), (np.tanh(rows[:, 0] / 2) + np.tanh((rows[:, 0] - 1) / 2)) / 2
+    )
+
+
+@pytest.mark.parametrize("classifier", [Probable("no", "yes"), Decided("no", "yes")], ids=["probable", "decided"])
+def test_the_positive_label_may_be_the_first_of_the_classes(classifier):
+    vote, turned = SoftVote([classifier], "f1"), SoftVote([classifier], "f1", positive="no")
+    assert (vote.classes, turned.classes) == (("no", "yes"), ("yes", "no"))
+    np.testing.assert_allclose(turned.decision_function(P), -vote.decision_function(P), atol=1e-15)
+    by_decision = SoftVote([(classifier, 0.2)], "f1", positive="no").predict(P).tolist()
+    assert by_decision == (["no", "no", "yes"] if isinstance(classifier, Probable) else ["yes", "yes", "yes"])
+
+
+def test_a_model_votes_beside_other_classifiers_and_gives_them_its_measure(models):
+    model = models[0]
+    model.threshold = 0.3
+    other = Probable("no", "yes")
+    probable = np.column_stack([np.linspace(0, 1, 300), X[:, 1:]]).astype("float32")
+    vote = SoftVote([model, other])
+    by_hand = (np.tanh((model.decision_function(probable) - 0.3) / 2) + 2 * probable[:, 0] - 1) / 2
+    np.testing.assert_allclose(vote.decision_function(probable), by_hand, atol=1e-6)
+    assert vote.measure == model.measure
+    assert SoftVote([model, other], "min").value(probable, Y) == vote.value(probable, Y, "min")
+    moved = SoftVote([(model, -0.4)]).decision_function(X)
+    np.testing.assert_allclose(moved, np.tanh((model.decision_function(X) + 0.4) / 2), atol=1e-6)
+
+
+def test_models_for_several_measures_vote_where_one_measure_is_named(models):
+    other = an.fit(X, Y, "min", network=models[0].functions, steps=1, batch_size=64, seed=0)
+    assert str(SoftVote([models[0], other], "qmean").measure) == "qmean"
+
+
+def test_classifiers_of_scikit_learn_and_the_estimator_vote():
+    linear = pytest.importorskip("sklearn.linear_model").LogisticRegression().fit(X, Y)
+    ours = an.MeasureClassifier("f1", network="linear", steps=20, pos_label="no", random_state=0).fit(X, Y)
+    vote = SoftVote([ours, linear])
+    assert vote.classes == ("yes", "no")
+    # Both oriented to "yes" by scikit-learn's convention; the vote's positives are "no".
+    by_hand = -(np.tanh(ours.decision_function(X) / 2) + np.tanh(linear.decision_function(X) / 2)) / 2
+    np.testing.assert_allclose(vote.decision_function(X), by_hand, atol=1e-5)
+    np.testing.assert_array_equal(SoftVote([linear], "f1").predict(X), linear.predict(X))
+
+
+def test_what_cannot_vote_is_refused_with_the_reason(models):
+    class Unfitted:
+        pass
+
+    for given, reason in (
+        ([Unfitted()], "call fit first"),
+        ([Probable(0, 1, 2)], "of two classes"),
+        ([Fixed(0, 1)], "predict_proba or decision_function"),
+        ([Probable(0, 1), Decided(1, 2)], "agree on their classes"),
+        ([models[0], Probable(0, 1)], "agree on their classes"),
+        ([(Probable(0, 1), 1.0)], r"in \(0, 1\)"),
+        ([(Decided(0, 1), float("nan"))], "others be numbers"),
+        ([(Probable(0, 1), 0.5, 0.5)], "pairs"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            SoftVote(given, "f1")
+    with pytest.raises(ValueError, match="needs measure="):
+        SoftVote([Probable(0, 1)])
+    with pytest.raises(ValueError, match="leave positive out"):
+        SoftVote(models, positive="no")
+    with pytest.raises(ValueError, match="one of the labels"):
+        SoftVote([Probable(0, 1)], "f1", positive=2)
