@@ -7,7 +7,7 @@
 # All of them run in a virtual environment of their own, VENV, which is made when it is missing.
 
 VENV ?= .venv
-# What is installed beside the core; tests of what is missing are skipped. Others: jax, mpi, dask.
+# What is installed beside the core; tests of what is missing are skipped. Others: jax, mpi, dask, boosting.
 EXTRAS ?= benchmarks,dev
 SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 13))
 # The first interpreter that this package's dependencies have wheels for.

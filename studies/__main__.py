@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 
 STUDIES = {
+    "boosting": "a driver as the objective of boosted trees; all choices on held-out training rows",
     "improvements": "direct training against cross-entropy with a threshold; all choices on validation rows",
     "denim_anchor": "the anchor of DENIM for text and for tables; all choices on held-out training rows",
 }

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OPTIONAL = ("mpi4py", "pandas", "sklearn", "torch")  # imported by examples themselves
+OPTIONAL = ("lightgbm", "mpi4py", "pandas", "sklearn", "torch")  # imported by examples themselves
 
 
 class Block(NamedTuple):
