@@ -47,13 +47,13 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         What to train for and what `score` reports: "f1", "min", "qmean", "kld", ...
     algorithm : str, default "auto"
         Name of an algorithm, or a Recipe; see `recipes.recipe_for`. "auto" is the recommended one.
-    network : {"mlp", "linear", "attention", "lstm"} or callable, default "mlp"
+    network : {"mlp", "tabular", "linear", "attention", "lstm"} or callable, default "mlp"
         "attention" and "lstm" take lists of str (extra ``text``). A callable returns a Network for a number of columns;
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, default (64, 64)
-        Widths of the hidden layers of the mlp. Any other network refuses it.
+        Widths of the hidden layers of mlp or tabular. Any other network refuses it.
     activation : str, default "relu"
-        Activation of the hidden layers of the mlp.
+        Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0
         Probability in [0, 1) of dropping a hidden unit while training.
     steps : int, default 2000

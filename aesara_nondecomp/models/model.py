@@ -514,8 +514,8 @@ def _require_description(model: Model, done: str) -> None:
     if not model.network_description:
         raise ValueError(
             f"this model cannot be {done}: its network is a graph of your own, which has no description to build it "
-            f"from again. Networks made by `mlp` and `linear`, `lstm` and `attention` can be {done}; or keep "
-            "`parameters` yourself."
+            f"from again. Networks made by `mlp` and `linear`, `tabular`, `lstm` and `attention` can be {done}; or "
+            "keep `parameters` yourself."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.networks.tabular import bin_values
 from aesara_nondecomp.ops import ACTIVATIONS
+from aesara_nondecomp.ops.periodic import FAR
 
 OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
@@ -29,7 +32,7 @@ def export_onnx(model: Model, path: PathLike) -> None:
     Parameters
     ----------
     model : Model
-        With a network made by `mlp` or `linear`.
+        With a network made by `mlp`, `linear` or `tabular`.
     path : path-like
         The file to write; an existing one is replaced.
 
@@ -47,10 +50,10 @@ def export_onnx(model: Model, path: PathLike) -> None:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
     require(isinstance(model, Model), "export_onnx needs a Model", model)
     description = model.network_description
-    if description.get("builder") != "mlp":
+    if description.get("builder") not in ("mlp", "tabular"):
         got = description.get("builder", "a graph of your own")
-        raise ValueError(f"only networks made by `mlp` or `linear` can be exported, got {got}")
-    nodes, constants = _graph(model, description["activation"])
+        raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
+    nodes, constants = _graph(model, description)
     dtype = helper.np_dtype_to_tensor_dtype(np.dtype(description["dtype"]))
     graph = helper.make_graph(
         [helper.make_node(operator, inputs, [output], **options) for operator, inputs, output, options in nodes],
@@ -69,15 +72,19 @@ def export_onnx(model: Model, path: PathLike) -> None:
     onnx.save(proto, str(path))
 
 
-def _graph(model: Model, activation: str) -> tuple[list[Node], dict[str, NDArray[Any]]]:
+def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]]]:
     """The nodes in order, and the constants by name."""
-    operator, options = choose("activation", activation, ACTIVATIONS).onnx
+    operator, options = choose("activation", description["activation"], ACTIVATIONS).onnx
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
     layer = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
-    n_layers = len(model.parameters) // 2
-    for k, (W, b) in enumerate(zip(model.parameters[::2], model.parameters[1::2])):
+    parameters = model.parameters
+    if description["builder"] == "tabular":
+        layer = _add_block(layer, description, parameters[:4], nodes, constants)
+        parameters = parameters[4:]
+    n_layers = len(parameters) // 2
+    for k, (W, b) in enumerate(zip(parameters[::2], parameters[1::2])):
         constants.update({f"W{k}": W, f"b{k}": b})
         nodes.append(("Gemm", [layer, f"W{k}", f"b{k}"], f"z{k}", {}))
         layer = f"z{k}"
@@ -103,3 +110,58 @@ def _add_scaling(model: Model, dtype: np.dtype[Any], nodes: list[Node], constant
         ("Cast", ["clipped"], "scaled", {"to": 1 if single else 11}),
     ]
     return "scaled"
+
+
+def _add_block(
+    rows: str,
+    description: Mapping[str, Any],
+    parameters: Sequence[NDArray[Any]],
+    nodes: list[Node],
+    constants: dict[str, NDArray[Any]],
+) -> str:
+    """Add what `ops.periodic` makes of the rows; return the name of the result."""
+    W, c, V, b = parameters
+    columns = np.array(description["numeric"], dtype="int64")
+    parts = [rows]
+    if len(columns):
+        is_numeric = np.isin(np.arange(description["n_features"]), columns)
+        values = {"far": FAR, "minus_far": -FAR, "third": 1 / 3, "one": 1, "turn": 2 * np.pi, "W": W, "V": V, "b": b}
+        constants.update({name: np.asarray(value, dtype=W.dtype) for name, value in values.items()})
+        constants.update(numeric=columns, is_numeric=is_numeric, phase=(c * (0.5 / np.pi)).astype(W.dtype))
+        constants.update(frequency=np.array([2]), features=np.array([0, b.size]))
+        nodes += [
+            ("Clip", [rows, "minus_far", "far"], "within", {}),
+            ("Mul", ["within", "third"], "thirds", {}),
+            ("Mul", ["thirds", "thirds"], "square", {}),
+            ("Add", ["square", "one"], "more", {}),
+            ("Sqrt", ["more"], "root", {}),
+            ("Div", ["within", "root"], "bounded", {}),
+            ("Where", ["is_numeric", "bounded", rows], "own", {}),
+            ("Gather", ["bounded", "numeric"], "chosen", {"axis": 1}),
+            ("Unsqueeze", ["chosen", "frequency"], "chosen_column", {}),
+            ("Mul", ["chosen_column", "W"], "moved", {}),
+            ("Add", ["moved", "phase"], "turns", {}),
+            ("Round", ["turns"], "whole", {}),
+            ("Sub", ["turns", "whole"], "rest", {}),
+            ("Mul", ["rest", "turn"], "angle", {}),
+            ("Cos", ["angle"], "cosine", {}),
+            ("Transpose", ["cosine"], "by_column", {"perm": [1, 0, 2]}),
+            ("MatMul", ["by_column", "V"], "weighted", {}),
+            ("Transpose", ["weighted"], "by_row", {"perm": [1, 0, 2]}),
+            ("Add", ["by_row", "b"], "periodic", {}),
+            ("Reshape", ["periodic", "features"], "flat", {}),
+        ]
+        parts = ["own", "flat"]
+    if description["bins"]:
+        names = ("bin_columns", "bin_low", "bin_rate")
+        constants.update(zip(names, bin_values(description["bins"], description["dtype"])))
+        constants.update(bin_first=np.zeros((), W.dtype), bin_last=np.ones((), W.dtype))
+        nodes += [
+            ("Gather", [rows, "bin_columns"], "binned", {"axis": 1}),
+            ("Sub", ["binned", "bin_low"], "above_low", {}),
+            ("Mul", ["above_low", "bin_rate"], "share", {}),
+            ("Clip", ["share", "bin_first", "bin_last"], "bins", {}),
+        ]
+        parts.append("bins")
+    nodes.append(("Concat", parts, "block", {"axis": 1}))
+    return "block"

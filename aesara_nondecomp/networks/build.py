@@ -13,6 +13,7 @@ from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.networks.feedforward import linear, mlp
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, lstm
+from aesara_nondecomp.networks.tabular import tabular
 
 
 class Builder(NamedTuple):
@@ -41,6 +42,7 @@ BUILDERS: Mapping[str, Builder] = {
     "linear": Builder(linear, "numbers"),  # describes itself as the mlp that it is
     "lstm": Builder(lstm, "tokens"),
     "mlp": Builder(mlp, "numbers"),
+    "tabular": Builder(tabular, "numbers"),
 }
 
 
@@ -49,7 +51,7 @@ def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Networ
 
     Parameters
     ----------
-    name : {"attention", "linear", "lstm", "mlp"}
+    name : {"attention", "linear", "lstm", "mlp", "tabular"}
         Of the builder.
     size : int
         Number of feature columns, or of words of the vocabulary; at least 1.
@@ -80,7 +82,7 @@ def takes_tokens(name: str) -> bool:
 
     Parameters
     ----------
-    name : {"attention", "linear", "lstm", "mlp"}
+    name : {"attention", "linear", "lstm", "mlp", "tabular"}
         Of the builder.
 
     Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,40 +80,68 @@ def mlp(
         If a width is below 1, the activation or initialisation is unknown (the nearest is suggested), dropout lies
         outside [0, 1), or the dtype is neither of the two.
     """
-    sizes = [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
-    choose("activation", activation, ACTIVATIONS)
+    sizes = _layer_sizes(n_features, hidden)
+    _check_layers(activation, dropout, dtype)
     choose("initialisation", initialisation, {"auto": 0, "he": 0, "glorot": 0, "zero": 0})
-    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
-    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
-    rng = np.random.default_rng(seed)
 
     def draw(generator: np.random.Generator) -> list[NDArray[Any]]:
         return _initial_values(sizes, _scheme(initialisation, activation), dtype, generator)
 
-    names = [f"{kind}{layer}" for layer in range(len(sizes) - 1) for kind in ("W", "b")]
-    parameters = [aesara.shared(value, name=name) for value, name in zip(draw(rng), names)]
+    description = {
+        "builder": "mlp",
+        "n_features": sizes[0],
+        "hidden": sizes[1:-1],
+        "activation": activation,
+        "initialisation": initialisation,
+        "dropout": dropout,
+        "dtype": dtype,
+    }
+    return _layered(sizes[0], draw, description, seed)
+
+
+def _layer_sizes(n_features: int, hidden: Sequence[int]) -> list[int]:
+    return [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
+
+
+def _check_layers(activation: str, dropout: float, dtype: str) -> None:
+    choose("activation", activation, ACTIVATIONS)
+    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
+    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
+
+
+def _layered(
+    n_features: int,
+    draw: Callable[[np.random.Generator], list[NDArray[Any]]],
+    description: dict[str, Any],
+    seed: Any,
+    *,
+    block: Callable[..., Any] | None = None,
+    block_names: Sequence[str] = (),
+    undecayed: Sequence[str] = (),
+) -> Network:
+    """Dense layers on the rows, or on what `block` makes of the rows and the first parameters, those of its names."""
+    activation, dropout, dtype = (description[name] for name in ("activation", "dropout", "dtype"))
+    rng = np.random.default_rng(seed)
+    values, n_block = draw(rng), len(block_names)
+    layers = range((len(values) - n_block) // 2)
+    names = [*block_names, *(f"{kind}{layer}" for layer in layers for kind in ("W", "b"))]
+    parameters = [aesara.shared(value, name=name) for value, name in zip(values, names)]
     X = at.TensorType(dtype, shape=(None, n_features))("X")
-    scores, features = _forward(X, parameters, activation)
+    below, dense_parameters = block(X, *parameters[:n_block]) if block else X, parameters[n_block:]
+    scores, features = _forward(below, dense_parameters, activation)
     streams = aesara.tensor.random.utils.RandomStream(int(rng.integers(2**31))) if dropout else None
-    training_scores = _forward(X, parameters, activation, dropout, streams)[0] if dropout else scores
+    training = _forward(below, dense_parameters, activation, dropout, streams)[0] if dropout else scores
     return Network(
         X,
         scores,
         parameters,
-        training_scores=training_scores,
+        training_scores=training,
         features=features,
         head=parameters[-2:] if features is not None else None,
+        decayed=[p for p in parameters if p.ndim >= 2 and p.name not in undecayed],
         streams=streams,
         draw=draw,
-        description={
-            "builder": "mlp",
-            "n_features": sizes[0],
-            "hidden": sizes[1:-1],
-            "activation": activation,
-            "initialisation": initialisation,
-            "dropout": dropout,
-            "dtype": dtype,
-        },
+        description=description,
     )
 
 

@@ -10,7 +10,8 @@ each matrix. These Ops need one module and one pass each:
 - `checked`: check that rows are finite while they are scored;
 - `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows only;
 - `lstm`: a masked recurrent layer without a scan, and its backward pass;
-- `attention_pool`: masked softmax and weighted mean of the states of a sequence.
+- `attention_pool`: masked softmax and weighted mean of the states of a sequence;
+- `periodic`: clipped columns, periodic features of them and bins, and their backward pass.
 
 `prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
 
@@ -23,6 +24,7 @@ from aesara_nondecomp.ops.dense import dense
 from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
+from aesara_nondecomp.ops.periodic import periodic
 from aesara_nondecomp.ops.prefetch import prefetch_rows
 from aesara_nondecomp.ops.rewards import reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
@@ -31,5 +33,5 @@ from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
     "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "lookup", "lstm",
-    "prefetch_rows", "reward_sums", "standardise",
+    "periodic", "prefetch_rows", "reward_sums", "standardise",
 ]  # fmt: skip

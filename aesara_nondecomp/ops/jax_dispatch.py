@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from aesara_nondecomp.ops.activations import sigmoid, softplus
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
@@ -20,6 +21,7 @@ from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, Weigh
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
+from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient, angles, smooth_clip
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import Standardise
@@ -51,6 +53,8 @@ def translations() -> dict[type, Callable[..., Callable]]:
         LSTMGradient: lambda op: partial(_lstm_gradient, bool(op.of_last)),
         AttentionPool: lambda op: _attention_pool,
         AttentionGradient: lambda op: _attention_gradient,
+        Periodic: lambda op: _periodic,
+        PeriodicGradient: lambda op: _periodic_gradient,
     }
 
 
@@ -241,6 +245,28 @@ def _attention_gradient(upstream, weights, states):
 
 
 _einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
+
+
+# -- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _periodic(X, columns, W, c, V, b, bin_columns, bin_low, bin_rate):
+    """Compute `ops.periodic.Periodic`; JAX raises no error for an index beyond the columns."""
+    clipped = smooth_clip(jnp, X[:, columns])
+    own = X.at[:, columns].set(clipped)
+    features = _einsum("bdf,dfe->bde", jnp.cos(angles(jnp, clipped, W, c)), V) + b
+    bins = jnp.clip((X[:, bin_columns] - bin_low) * bin_rate, 0, 1)
+    return jnp.concatenate([own, features.reshape(X.shape[0], b.size), bins], axis=1)
+
+
+def _periodic_gradient(upstream, X, columns, W, c, V):
+    """Compute `ops.periodic.PeriodicGradient`."""
+    (b, width), (d, _, e) = X.shape, V.shape
+    clipped = smooth_clip(jnp, X[:, columns])
+    angle, g = angles(jnp, clipped, W, c), upstream[:, width : width + d * e].reshape(b, d, e)
+    slope = -jnp.sin(angle) * _einsum("bde,dfe->bdf", g, V)
+    frequencies = 2 * np.pi * _einsum("bdf,bd->df", slope, clipped)
+    return frequencies, slope.sum(axis=0), _einsum("bdf,bde->dfe", jnp.cos(angle), g), g.sum(axis=0)
 
 
 # -- what has no translation -----------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def fit(
     network : str, sequence of int, Network, TrainFunctions, Model or callable, optional
         What to train. Default: an mlp of widths (64, 64), or "attention" for texts. One of
 
-        - a name: "mlp", "linear", or for texts "attention" or "lstm";
+        - a name: "mlp", "tabular", "linear", or for texts "attention" or "lstm";
         - the widths of the hidden layers of an mlp;
         - a Network of your own;
         - TrainFunctions, whose compiled steps are used again;

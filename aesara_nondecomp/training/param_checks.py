@@ -43,8 +43,8 @@ def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         If the network is unknown, or does not take one of them.
     """
     taken = () if callable(network) else choose("network", network, networks.BUILDERS).options
-    # Only the mlp takes a sequence of widths; in other networks `hidden` is one number.
-    taken = tuple(name for name in taken if name != "hidden" or network == "mlp")
+    # Networks of numbers take a sequence of widths; in others `hidden` is one number.
+    taken = tuple(name for name in taken if name != "hidden" or not networks.takes_tokens(network))
     changed = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
     foreign = {name: value for name, value in changed.items() if name not in taken}
     if foreign:

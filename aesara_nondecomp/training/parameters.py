@@ -183,14 +183,14 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "network": Parameter(
         None, "name, widths, Network, TrainFunctions, Model, or callable (size -> Network)",
-        lambda name, value: value, "What is trained: mlp, linear, attention or lstm.", str,
+        lambda name, value: value, "What is trained: mlp, tabular, linear, attention or lstm.", str,
     ),
     "hidden": Parameter(
         (64, 64), "sequence of int >= 1", _widths,
-        "Widths of the hidden layers of the mlp; () for a linear model, 0 on the command line.", _read_widths,
+        "Widths of the hidden layers of mlp or tabular; () for none, 0 on the command line.", _read_widths,
     ),
     "activation": Parameter(
-        "relu", "name of an activation", _named_in("ops", "ACTIVATIONS"), "Of the hidden layers of the mlp.", str
+        "relu", "name of an activation", _named_in("ops", "ACTIVATIONS"), "Of the hidden layers of mlp or tabular.", str
     ),
     "dropout": Parameter(
         0.0, "float in [0, 1)", _between(0, 1, "lie in [0, 1)", low_too=True),

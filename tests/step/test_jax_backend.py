@@ -22,6 +22,7 @@ from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, Weigh
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
+from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient
 from aesara_nondecomp.ops.rewards import RewardSums
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.step import backends
@@ -98,6 +99,17 @@ def attention_weights():
     return performed(AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS])[1]
 
 
+def periodic_inputs():
+    columns, bin_columns = np.array([2, 0], "int32"), np.array([1, 1, 0], "int32")
+    weights = [normal(2, 6), normal(2, 6), normal(2, 6, h), normal(2, h)]
+    return [3 * normal(b, d), columns, *weights, bin_columns, normal(3), np.array([1.0, 0.5, 0.0])]
+
+
+def periodic_gradient_inputs():
+    given = periodic_inputs()
+    return [normal(b, d + 2 * h + 3), *given[:5]]
+
+
 SIGNED = np.array([1.0, -1.0, 0.0, 2.5, -0.5, 1.0])
 CASES = {
     "rewards": (RewardSums(), [normal(b), SIGNED, np.array([1.0, 0.5, 2.0, 0.1]), np.asarray(0.7)]),
@@ -131,6 +143,8 @@ CASES = {
     "lstm back from all states": (LSTMGradient(False), lstm_gradient_inputs(False)),
     "attention": (AttentionPool(), [normal(T * b, 1), normal(T * b, h), IDS]),
     "attention back": (AttentionGradient(), [normal(b, h), attention_weights(), normal(T * b, h)]),
+    "periodic": (Periodic(), periodic_inputs()),
+    "periodic back": (PeriodicGradient(), periodic_gradient_inputs()),
 }
 
 
@@ -201,6 +215,7 @@ def by_numpy(inputs, outputs, name, updates=()):
 
 NETWORKS = {
     "mlp": lambda: networks.mlp(d, (4, 3), seed=0),
+    "tabular": lambda: networks.tabular(d, (4, 3), bins=[(0, -1.0, 0.5)], seed=0),
     "lstm": lambda: networks.lstm(V, 4, 3, seed=0),
     "attention": lambda: networks.attention(V, 4, 3, 3, 3, seed=0),
 }

@@ -1,6 +1,7 @@
 /* Elementary functions for loops over many numbers, written out so that the compiler can vectorise them. libm's are a
    call per number, and take longer than the products of a layer. Only float32 is written out, from the polynomials of
-   Cephes (Moshier), to within 3e-7 of the value; float64 keeps libm's last digits. NaN is passed on. */
+   Cephes (Moshier) where nothing else is said, to within 3e-7 of the value; float64 keeps libm's last digits. NaN is
+   passed on. */
 #ifndef AESARA_NONDECOMP_ELEMENTARY_H
 #define AESARA_NONDECOMP_ELEMENTARY_H
 
@@ -53,6 +54,50 @@ static inline float log_one_plus(float x) {
     sum = sum * square + 1.0f / 5.0f;
     sum = sum * square + 1.0f / 3.0f;
     return 2.0f * w * (sum * square + 1.0f);
+}
+
+/* Cosine and sine of 2 pi x, by minimax polynomials of our own. In turns the reduction is exact: whole half turns
+   change the sign, and a quarter of a turn at most is left. |x| < 1e6, beyond which float32 has no digits behind the
+   point. */
+struct HalfTurns {
+    float rest;
+    npy_uint32 sign;
+    explicit HalfTurns(float x) {
+        const float shifted = 2.0f * x + 12582912.0f; /* rounds to a whole number, in the lowest bits */
+        npy_uint32 bits;
+        memcpy(&bits, &shifted, 4);
+        rest = x - 0.5f * (shifted - 12582912.0f);
+        sign = bits << 31;
+    }
+    float with_sign(float value) const {
+        npy_uint32 bits;
+        memcpy(&bits, &value, 4);
+        bits ^= sign;
+        memcpy(&value, &bits, 4);
+        return value;
+    }
+};
+
+static inline double cosine_of_turns(double x) { return cos(6.283185307179586 * (x - rint(x))); }
+static inline float cosine_of_turns(float x) {
+    const HalfTurns turns(x);
+    const float square = turns.rest * turns.rest;
+    float sum = 5.624247527e+1f;
+    sum = sum * square - 8.524034382e+1f;
+    sum = sum * square + 6.493459127e+1f;
+    sum = sum * square - 1.973917145e+1f;
+    return turns.with_sign(sum * square + 9.999999535e-1f);
+}
+
+static inline double sine_of_turns(double x) { return sin(6.283185307179586 * (x - rint(x))); }
+static inline float sine_of_turns(float x) {
+    const HalfTurns turns(x);
+    const float square = turns.rest * turns.rest;
+    float sum = 3.953670392e+1f;
+    sum = sum * square - 7.654978205e+1f;
+    sum = sum * square + 8.160100407e+1f;
+    sum = sum * square - 4.134165503e+1f;
+    return turns.with_sign(turns.rest * (sum * square + 6.283185160f));
 }
 
 #endif

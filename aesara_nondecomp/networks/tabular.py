@@ -1,0 +1,163 @@
+"""Networks of numeric columns: periodic features and bins of them, below dense layers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp._checks import number, positive_int, require
+from aesara_nondecomp.networks.feedforward import _check_layers, _initial_values, _layer_sizes, _layered, _scheme
+from aesara_nondecomp.networks.network import Network
+from aesara_nondecomp.ops import periodic
+
+Bin = tuple[int, float, float]  # column, low, high
+
+
+def tabular(
+    n_features: int,
+    hidden: Sequence[int] = (64, 64),
+    *,
+    numeric: Sequence[int] | None = None,
+    bins: Sequence[Bin] = (),
+    frequencies: int = 16,
+    outputs: int = 3,
+    activation: str = "relu",
+    dropout: float = 0.0,
+    dtype: str = "float32",
+    seed: Any = None,
+) -> Network:
+    """Make a multi-layer perceptron on clipped columns, periodic features of them and bins.
+
+    A numeric column x, scaled to about unit spread, enters as s = x / sqrt(1 + (x / 3)^2), which lies in (-3, 3), and
+    as features sum_f cos(2 pi s W_f + c_f) V_fe + b_e with weights of its own. So a dense layer sees steps and bumps
+    of a column that it would need many units to form. A bin enters as the place of its column between its ends, cut at
+    0 and 1: for columns in which some values are very frequent.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns d, at least 1.
+    hidden : sequence of int, default (64, 64)
+        Widths of the hidden layers, each at least 1, from input to output.
+    numeric : sequence of int, optional
+        Indices of the columns to clip and to give periodic features; others enter as they are. Default: all.
+    bins : sequence of (int, float, float), default ()
+        Column, low and high end of each bin, in units of the network's input. A bin of no width gives 0.
+    frequencies : int, default 16
+        Number of cosines of each numeric column, at least 1.
+    outputs : int, default 3
+        Number of features of each numeric column, at least 1.
+    activation : {"relu", "leaky_relu", "elu", "tanh", "sigmoid", "softplus", "identity"}, default "relu"
+        Activation of every hidden layer.
+    dropout : float, default 0.0
+        Probability in [0, 1) of dropping a hidden unit in training, as for `mlp`.
+    dtype : {"float32", "float64"}, default "float32"
+        Dtype of parameters and scores.
+    seed : int, numpy Generator or None, optional
+        Seed of the initial weights and of the dropout masks. Dense layers start as those of `mlp`; W is normal with
+        deviation 0.1, c uniform in (-pi, pi), and V and b uniform within 1 / sqrt(frequencies) of 0.
+
+    Returns
+    -------
+    Network
+        With hidden layers, the last one is its `features`, and the output unit is its `head`. An L2 penalty applies to
+        V and the weights of the dense layers.
+
+    Raises
+    ------
+    ValueError
+        If a width or number is below 1, a column is none of the d or is listed twice as numeric, a bin is no such
+        triple or ends before it starts, the activation is unknown (the nearest is suggested), dropout lies outside
+        [0, 1), or the dtype is neither of the two.
+
+    Notes
+    -----
+    The features are those of RealMLP (Holzmueller, Grinsztajn and Steinwart 2024). Columns and bins are numbers in
+    shared variables that are not trained: compiled code does not depend on them.
+    """
+    d, *widths, _ = _layer_sizes(n_features, hidden)
+    _check_layers(activation, dropout, dtype)
+    columns = list(range(d)) if numeric is None else [_column(column, d) for column in numeric]
+    require(len(set(columns)) == len(columns), "each numeric column must be listed once", columns)
+    triples = [_bin(each, d) for each in bins]
+    shape = len(columns), positive_int("frequencies", frequencies), positive_int("outputs", outputs)
+    sizes = [d + len(columns) * shape[2] + len(triples), *widths, 1]
+
+    def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
+        block = [value.astype(dtype) for value in _block_values(*shape, rng)]
+        return [*block, *_initial_values(sizes, _scheme("auto", activation), dtype, rng)]
+
+    names = ("columns", "bin_columns", "bin_low", "bin_rate")
+    values = (np.array(columns, "int32"), *bin_values(triples, dtype))
+    places, *ends = (aesara.shared(value, name=name) for name, value in zip(names, values))
+    description = {
+        "builder": "tabular",
+        "n_features": d,
+        "hidden": widths,
+        "numeric": columns,
+        "bins": [[*each] for each in triples],
+        "frequencies": shape[1],
+        "outputs": shape[2],
+        "activation": activation,
+        "dropout": dropout,
+        "dtype": dtype,
+    }
+    return _layered(
+        d,
+        draw,
+        description,
+        seed,
+        block=lambda X, W, c, V, b: periodic(X, places, W, c, V, b, *ends),
+        block_names=("W", "c", "V", "b"),
+        undecayed=("W", "c", "b"),
+    )
+
+
+def _column(column: Any, d: int) -> int:
+    try:
+        found = -1 if isinstance(column, (bool, np.bool_)) else operator.index(column)
+    except TypeError:
+        found = -1
+    require(0 <= found < d, f"a column must be a whole number from 0 to {d - 1}", column)
+    return found
+
+
+def _bin(given: Any, d: int) -> Bin:
+    require(isinstance(given, Sequence) and len(given) == 3, "a bin must be (column, low end, high end)", given)
+    column, low, high = _column(given[0], d), *(number("an end of a bin", end) for end in given[1:])
+    require(-np.inf < low <= high < np.inf, "a bin must have finite ends in ascending order", given)
+    return column, low, high
+
+
+def bin_values(bins: Sequence[Bin], dtype: str) -> list[NDArray[Any]]:
+    """Bins as `ops.periodic` takes them.
+
+    Parameters
+    ----------
+    bins : sequence of (int, float, float)
+        Column, low and high end of each.
+    dtype : {"float32", "float64"}
+        Of the ends.
+
+    Returns
+    -------
+    list of array, each of shape (k,)
+        Columns (int32), low ends and rates.
+    """
+    columns = np.array([column for column, _, _ in bins], "int32")
+    # Within the type, so that neither an end nor a rate is infinite: that would give NaN at the low end.
+    most, least = float(np.finfo(dtype).max) / 4, float(np.finfo(dtype).tiny)
+    low, high = (np.clip(np.array([each[end] for each in bins], "float64"), -most, most) for end in (1, 2))
+    rate = np.where(high > low, 1 / np.maximum(high - low, least), 0)
+    return [columns, low.astype(dtype), rate.astype(dtype)]
+
+
+def _block_values(d: int, f: int, e: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+    limit = f**-0.5
+    frequencies, phases = rng.normal(0.0, 0.1, (d, f)), rng.uniform(-np.pi, np.pi, (d, f))
+    return [frequencies, phases, rng.uniform(-limit, limit, (d, f, e)), rng.uniform(-limit, limit, (d, e))]
