@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.data import distinct
-from aesara_nondecomp.data.tabular import is_table
+from aesara_nondecomp.data.tabular import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
 
@@ -20,7 +21,7 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     ----------
     estimator : MeasureClassifier
         With `reset` it records the number and names of the columns; otherwise they must match the recorded ones.
-    X : matrix, shape (n, d), data frame or list of str
+    X : matrix, shape (n, d), data frame, mapping of columns or list of str
         The inputs.
     texts : bool, default False
         Whether the network takes lists of str.
@@ -31,8 +32,9 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
 
     Returns
     -------
-    array, CSR matrix, memory map, data frame or object array of str
-        Data frames and memory maps are returned unchanged, and checked when they are read.
+    array, CSR matrix, memory map, data frame, TableColumns or object array of str
+        Data frames and memory maps are returned unchanged, and checked when they are read. A mapping becomes
+        TableColumns, whose length is that of its rows.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
         return np.array(check_texts(X), dtype=object)
     if is_table(X):
         compat.check_table(estimator, X, reset=reset)
-        return X
+        return read_table(X) if isinstance(X, Mapping) else X
     is_map = isinstance(X, np.memmap)
     checked = compat.validate_data(
         estimator,
