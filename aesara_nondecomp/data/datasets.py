@@ -1,4 +1,4 @@
-"""The data sets inside the package: Letter, Adult and the VADER tweets.
+"""The data sets inside the package: Letter, Adult as a table and as binary columns, and the VADER tweets.
 
 Labels are 0/1 and features are in their natural units. A split drawn here uses seed 0, so a data set has the same
 rows on every machine.
@@ -20,6 +20,11 @@ from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.splits import stratified_split
 
 SPLIT_SEED = 0
+ADULT_TRAIN = 32_561  # rows of UCI's training file; those of its test file follow
+ADULT_SOURCE = (
+    "Becker, B. and Kohavi, R. (1996). Adult [Dataset]. UCI Machine Learning Repository. "
+    "https://doi.org/10.24432/C5XW20. CC BY 4.0"
+)
 
 
 class Dataset(NamedTuple):
@@ -29,8 +34,8 @@ class Dataset(NamedTuple):
     ----------
     name : str
         Name of the data set.
-    X_train : array, shape (n_train, d), or list of str
-        Training rows, float32; texts in a text set.
+    X_train : array, shape (n_train, d), dict of str to array, or list of str
+        Training rows, float32; the columns of a table by their names; texts in a text set.
     y_train : array, shape (n_train,)
         Training labels, uint8: 1 is the positive class, 0 the negative one.
     X_test : array, shape (n_test, d), or list of str
@@ -77,9 +82,11 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : {"letter", "adult", "a9a", "vader_tweets"}
-        "letter" has the letter N as its positive class and UCI's last 4,000 rows as its test part. "adult", also
-        called "a9a", has 123 binary features and UCI's test file. "vader_tweets" is text: valence above 0 is
-        positive, rows of valence 0 are dropped, and 20 % of each class are the test part.
+        "letter" has the letter N as its positive class and UCI's last 4,000 rows as its test part. "adult" is a table
+        of 6 numeric and 8 categorical columns, a dict of arrays in which a missing cell is None; an income above
+        50,000 dollars is positive, and UCI's test file is the test part. "a9a" has the same rows as 123 binary
+        features. "vader_tweets" is text: valence above 0 is positive, rows of valence 0 are dropped, and 20 % of each
+        class are the test part.
 
     Returns
     -------
@@ -92,14 +99,19 @@ def load(name: str) -> Dataset:
         If `data_dir`, a parameter of version 0.1, is passed.
     ValueError
         If no embedded data set has this name.
+
+    Examples
+    --------
+    >>> adult = load("adult")
+    >>> {name: cells[:2].tolist() for name, cells in adult.X_train.items() if name in ("age", "education")}
+    {'age': [39, 50], 'education': ['Bachelors', 'Bachelors']}
     """
-    canonical = "adult" if name == "a9a" else name
-    if canonical not in EMBEDDED:
+    if name not in EMBEDDED:
         raise ValueError(
             f"no embedded data set is called {name!r}. {suggestion(name, EMBEDDED)} "
             "Read other data from a file, with data.read(path)."
         )
-    return EMBEDDED[canonical]()
+    return EMBEDDED[name]()
 
 
 def split_texts(name: str, texts: Sequence[str], y: NDArray[Any], source: str) -> Dataset:
@@ -162,21 +174,44 @@ def _letter() -> Dataset:
 
 def _adult() -> Dataset:
     arrays = _embedded_arrays("adult.npz")
+    labels = arrays.pop("income")
+    levels = {name: arrays.pop(f"{name}_levels") for name in list(arrays) if f"{name}_levels" in arrays}
+    columns = {name: _cells(cells, levels.get(name)) for name, cells in arrays.items()}
+    return Dataset(
+        "adult",
+        {name: cells[:ADULT_TRAIN] for name, cells in columns.items()},
+        labels[:ADULT_TRAIN],
+        {name: cells[ADULT_TRAIN:] for name, cells in columns.items()},
+        labels[ADULT_TRAIN:],
+        None,
+        tuple(columns),
+        f"{ADULT_SOURCE}; stored as arrays.",
+    )
+
+
+def _cells(stored: NDArray[Any], levels: NDArray[Any] | None) -> NDArray[Any]:
+    """A stored column as int64, or its codes as the texts that they stand for: 0 for None, k for level k - 1."""
+    if levels is None:
+        return stored.astype(np.int64)
+    texts: NDArray[Any] = np.array([None, *(level.decode() for level in levels.tolist())], dtype=object)
+    return np.take(texts, stored)
+
+
+def _a9a() -> Dataset:
+    arrays = _embedded_arrays("a9a.npz")
     names = tuple(name.decode() for name in arrays["feature_names"].tolist())
     X_train, X_test = (
         np.unpackbits(arrays[part], axis=1, count=len(names)).astype(np.float32) for part in ("X_train", "X_test")
     )
     return Dataset(
-        "adult",
+        "a9a",
         X_train,
         arrays["y_train"],
         X_test,
         arrays["y_test"],
         None,
         names,
-        "Becker, B. and Kohavi, R. (1996). Adult [Dataset]. UCI Machine Learning Repository. "
-        "https://doi.org/10.24432/C5XW20. CC BY 4.0; re-encoded as binary features (Platt, 1999) "
-        "and bit-packed.",
+        f"{ADULT_SOURCE}; re-encoded as binary features (Platt, 1999) and bit-packed.",
     )
 
 
@@ -193,7 +228,12 @@ def _vader_tweets() -> Dataset:
     )
 
 
-EMBEDDED: dict[str, Callable[[], Dataset]] = {"letter": _letter, "adult": _adult, "vader_tweets": _vader_tweets}
+EMBEDDED: dict[str, Callable[[], Dataset]] = {
+    "letter": _letter,
+    "adult": _adult,
+    "a9a": _a9a,
+    "vader_tweets": _vader_tweets,
+}
 """The loaders by name."""
 
 

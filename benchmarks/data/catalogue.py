@@ -21,7 +21,7 @@ SOURCES: dict[str, Source] = {
     **kddcup08.SOURCES,
     **ppi.SOURCES,
 }
-ALIASES = {"a9a": "adult", "codrna": "cod-rna"}
+ALIASES = {"codrna": "cod-rna"}
 
 
 def load(name: str, data_dir: PathLike | None = None) -> Dataset:
@@ -30,7 +30,7 @@ def load(name: str, data_dir: PathLike | None = None) -> Dataset:
     Parameters
     ----------
     name : str
-        Embedded: "letter", "adult" or "a9a", "vader_tweets" (see `aesara_nondecomp.data.load`).
+        Embedded: "letter", "adult", "a9a", "vader_tweets" (see `aesara_nondecomp.data.load`).
         From `data_dir`: "ijcnn1", "cod-rna" or "codrna", "covtype", "kdd04", "mammography", "sentiment_sentences",
         "twitter", "twitter2017", "kddcup08", "ppi"; README.md describes their files and their test parts.
     data_dir : path, optional
