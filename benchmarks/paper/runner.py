@@ -11,7 +11,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -55,24 +55,52 @@ def run_all(
             stale.unlink(missing_ok=True)
     if not waiting:
         return 0
+    return sum(not ok for ok in unordered(run_one, [(run, data_dir, out, stamp) for run in waiting], jobs, dask))
+
+
+def unordered(function: Callable[..., Any], calls: Sequence[tuple], jobs: int, dask: str | None = None) -> Iterator:
+    """The results of many calls as they come, with a progress bar on stderr.
+
+    Parameters
+    ----------
+    function : callable
+        What is called; each process imports it.
+    calls : sequence of tuple
+        The arguments of each call.
+    jobs : int
+        Number of processes.
+    dask : str, optional
+        As in `run_all`.
+
+    Yields
+    ------
+    object
+        The result of a call.
+    """
     tqdm = _tqdm()
     pause = 0.1 if sys.stderr.isatty() else 30.0
     with _workers(jobs, dask) as (joblib, count):
         pool = joblib.Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1)
-        done = pool(joblib.delayed(run_one)(run, data_dir, out, stamp) for run in waiting)
-        return sum(not ok for ok in tqdm(done, total=len(waiting), unit="run", mininterval=pause))
+        done = pool(joblib.delayed(function)(*call) for call in calls)
+        yield from tqdm(done, total=len(calls), unit="run", mininterval=pause)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One BLAS thread; joblib limits its workers, but with one job it starts none."""
+    from threadpoolctl import threadpool_limits
+
+    linked_blas()  # only a library that is loaded can be limited
+    with threadpool_limits(1):
+        yield
 
 
 def run_one(run: Run, data_dir: str | None, out: Path, stamp: dict[str, Any]) -> bool:
     """Do a run and write its file; return False and write the error to a file if it fails."""
-    from threadpoolctl import threadpool_limits
-
     begun = time.perf_counter()
     error_path = out / "errors" / f"{run.name}.json"
     try:
-        # joblib limits its workers, but with one job it starts none. Only a library that is loaded can be limited.
-        linked_blas()
-        with threadpool_limits(1):
+        with one_thread():
             lines = lines_of(run, data_dir)
     except Exception as error:  # a failed run must not stop the grid
         content = {**run._asdict(), "error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
@@ -126,7 +154,7 @@ def _joblib() -> Any:
     try:
         import joblib
     except ImportError as missing:
-        raise ValueError("the paper's grid needs joblib: pip install 'aesara-nondecomp[benchmarks]'") from missing
+        raise ValueError("runs in processes need joblib: pip install 'aesara-nondecomp[benchmarks]'") from missing
     return joblib
 
 
@@ -134,5 +162,5 @@ def _tqdm() -> Any:
     try:
         from tqdm import tqdm
     except ImportError as missing:
-        raise ValueError("the paper's grid needs tqdm: pip install 'aesara-nondecomp[benchmarks]'") from missing
+        raise ValueError("the progress of runs needs tqdm: pip install 'aesara-nondecomp[benchmarks]'") from missing
     return tqdm
