@@ -101,7 +101,7 @@ setup(
         "jax": JAX,
         "dask": DASK,
         "boosting": BOOSTING,
-        "demo": PROGRESS + PLOTS + TEXT,
+        "demo": PROGRESS + PLOTS + TEXT + SKLEARN,
         "benchmarks": PROGRESS
         + TEXT
         + ["matplotlib>=3.7,<4", "scikit-learn>=1.0,<2", "joblib>=1.4,<2", "threadpoolctl>=3.5,<4"],

@@ -16,9 +16,16 @@ Scorer = Callable[[Any], np.ndarray]
 
 
 def hist_gradient_boosting(
-    X: Any, signs: np.ndarray, rate: float = 0.1, seed: int = 0, iterations: int = 300
+    X: Any,
+    signs: np.ndarray,
+    rate: float = 0.1,
+    seed: int = 0,
+    iterations: int = 300,
+    leaves: int = 31,
+    categorical: np.ndarray | None = None,
+    early_stopping: bool = True,
 ) -> Scorer:
-    """Train gradient-boosted trees on histograms, for the log loss, with early stopping on a tenth of the rows.
+    """Train gradient-boosted trees on histograms, for the log loss.
 
     Parameters
     ----------
@@ -31,7 +38,13 @@ def hist_gradient_boosting(
     seed : int, default 0
         Draws the rows that decide when to stop.
     iterations : int, default 300
-        Largest number of trees; training stops after ten without gain.
+        Number of trees, the largest one with early stopping.
+    leaves : int, default 31
+        Largest number of leaves of a tree.
+    categorical : bool array, shape (d,), optional
+        Columns that hold codes of categories, NaN for a missing or unknown one. Default: none.
+    early_stopping : bool, default True
+        Stop after ten trees without gain on a tenth of the rows.
 
     Returns
     -------
@@ -41,7 +54,12 @@ def hist_gradient_boosting(
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
-        learning_rate=rate, max_iter=iterations, early_stopping=True, random_state=seed
+        learning_rate=rate,
+        max_iter=iterations,
+        max_leaf_nodes=leaves,
+        categorical_features=categorical,
+        early_stopping=early_stopping,
+        random_state=seed,
     )
     return model.fit(X, signs).decision_function
 

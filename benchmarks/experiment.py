@@ -50,9 +50,12 @@ def prepare(name: str, data_dir: str | None = None) -> Prepared:
 
 
 def prepared_from(loaded: data.Dataset) -> Prepared:
-    """Standardise features that are not 0/1, and build (not yet compile) the functions of the default network."""
+    """Encode a table, standardise features that are not 0/1, and build (not yet compile) the default network."""
     X, X_test = loaded.X_train, loaded.X_test
-    if not np.isin(X[:1000], (0, 1)).all():
+    if isinstance(X, dict):
+        encoder = data.InputEncoder.fit(X)
+        X, X_test = encoder.transform(X), encoder.transform(X_test)
+    elif not np.isin(X[:1000], (0, 1)).all():
         scaling = data.Standardiser.fit(X)
         X, X_test = scaling.transform(X), scaling.transform(X_test)
     signs, signs_test = (np.where(y > 0, 1, -1) for y in (loaded.y_train, loaded.y_test))
