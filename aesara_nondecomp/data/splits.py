@@ -1,4 +1,4 @@
-"""Hold rows out for validation, keeping the share of positives, or whole groups, together."""
+"""Hold rows out for validation, keeping the share of positives, or whole groups, together: once, or in folds."""
 
 from __future__ import annotations
 
@@ -51,6 +51,72 @@ def stratified_split(
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
+def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: Any = None) -> NDArray[np.intp]:
+    """Assign each row to one of several folds of about equal size and share of positives.
+
+    Parameters
+    ----------
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    folds : int
+        Number of folds, at least 2.
+    seed : int or numpy.random.Generator, optional
+        Source of the shuffle.
+    groups : array-like, shape (n,), optional
+        Rows of equal value stay in one fold. Groups are assigned from the largest to the smallest, each to the fold
+        that it leaves most balanced.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        The fold of each row, from 0 to `folds` - 1. Every fold holds rows of both classes.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer rows, or there are fewer groups, than folds; or if groups leave a fold without a class.
+    """
+    signs, rng = np.asarray(signs), np.random.default_rng(seed)
+    for sign in (-1, 1):
+        count = int(np.sum(signs == sign))
+        if count < folds:
+            raise ValueError(f"{folds} folds need as many rows of each class, got {count} of class {sign:+d}.")
+    if groups is not None:
+        return _folds_of_groups(signs, folds, np.asarray(groups), rng)
+    fold = np.empty(len(signs), dtype=np.intp)
+    for sign in (-1, 1):
+        rows = rng.permutation(np.flatnonzero(signs == sign))
+        fold[rows] = np.arange(len(rows)) % folds
+    return fold
+
+
+def _folds_of_groups(signs: NDArray[Any], folds: int, groups: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    names, group_of_row = _groups(groups, len(signs))
+    if len(names) < folds:
+        raise ValueError(f"{folds} folds need as many groups, got {len(names)}.")
+    counts = np.stack([np.bincount(group_of_row[signs == sign], minlength=len(names)) for sign in (-1, 1)], axis=1)
+    shares = counts / counts.sum(axis=0)
+    filled, fold_of_group = np.zeros((folds, 2)), np.empty(len(names), dtype=np.intp)
+    shuffled = rng.permutation(len(names))
+    for group in shuffled[np.argsort(-shares[shuffled].sum(axis=1), kind="stable")]:
+        # The spread that each choice would leave between the folds, up to terms that all choices share.
+        fold_of_group[group] = best = int(np.argmin(filled @ shares[group]))
+        filled[best] += shares[group]
+    fold: NDArray[Any] = fold_of_group[group_of_row]
+    for k in range(folds):
+        _check_both_classes(signs[fold == k], f"fold {k}")
+    return fold
+
+
+def _groups(groups: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct groups, and the index of each row's group."""
+    groups = np.asarray(groups)
+    if groups.shape != (rows,):
+        raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
+    names, group_of_row = np.unique(groups, return_inverse=True)
+    return names, group_of_row.reshape(-1)
+
+
 def _same_share(signs: NDArray[Any], held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     held = np.zeros(len(signs), dtype=bool)
     for sign in (-1, 1):
@@ -66,10 +132,8 @@ def _same_share(signs: NDArray[Any], held_out: float, rng: np.random.Generator) 
 
 
 def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    groups = np.asarray(groups)
-    if groups.shape != (rows,):
-        raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
-    names, group_of_row, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    names, group_of_row = _groups(groups, rows)
+    sizes = np.bincount(group_of_row)
     if len(names) < 2:
         raise ValueError(
             "a split by groups needs at least two groups, got one. Split without groups, or give finer ones."
@@ -78,7 +142,7 @@ def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Genera
     filled = np.cumsum(sizes[order])
     # The last group stays in training, so that neither part is empty.
     count = 1 + int(np.argmin(np.abs(filled[:-1] - held_out * rows)))
-    return np.isin(group_of_row.reshape(-1), order[:count])
+    return np.isin(group_of_row, order[:count])
 
 
 def _check_both_classes(signs: NDArray[Any], part: str) -> None:

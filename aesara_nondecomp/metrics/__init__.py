@@ -1,21 +1,22 @@
 """Evaluation of predictions in NumPy: confusion matrices, class rates, prevalence estimates, intervals.
 
-Reading order: `confusion` (measures of hard predictions, the best threshold), `class_rates` (class sums of a batch and
-their running means), `quantification` (calibration, prevalence estimates), `prevalence_shift` (test sets resampled to
-given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro and micro averages).
+Reading order: `confusion` (measures of hard predictions), `threshold` (the best one for a measure), `class_rates`
+(class sums of a batch and their running means), `quantification` (calibration, prevalence estimates),
+`prevalence_shift` (test sets resampled to given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro
+and micro averages).
 """
 
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates, class_sums
 from aesara_nondecomp.metrics.confusion import (
     ConfusionMatrix,
-    best_threshold,
     confusion_at_threshold,
     confusion_matrix,
     report,
     score,
 )
 from aesara_nondecomp.metrics.quantification import Quantifier
+from aesara_nondecomp.metrics.threshold import best_threshold, steady_threshold
 
 __all__ = [
     "ClassSums",
@@ -28,6 +29,7 @@ __all__ = [
     "confusion_matrix",
     "report",
     "score",
+    "steady_threshold",
 ]
 
 __getattr__, __dir__ = lazy(

@@ -93,8 +93,8 @@ def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any
     ValueError
         If a shape is not (n,), lengths differ, a label is neither -1 nor +1, or a weight is negative or not finite.
     """
-    truth, predicted = _signs("y_true_signs", y_true_signs), _signs("predicted_signs", predicted_signs)
-    _check_same_length("y_true_signs", truth, "predicted_signs", predicted)
+    truth, predicted = checked_signs("y_true_signs", y_true_signs), checked_signs("predicted_signs", predicted_signs)
+    check_same_length("y_true_signs", truth, "predicted_signs", predicted)
     positive, predicted_positive = truth > 0, predicted > 0
     cells = (
         positive & predicted_positive,
@@ -104,8 +104,8 @@ def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any
     )
     if sample_weight is None:
         return ConfusionMatrix(*(int(np.sum(cell)) for cell in cells))
-    weight = _weights(sample_weight)
-    _check_same_length("y_true_signs", truth, "sample_weight", weight)
+    weight = checked_weights(sample_weight)
+    check_same_length("y_true_signs", truth, "sample_weight", weight)
     sums: list[Any] = [float(weight[cell].sum()) for cell in cells]
     return ConfusionMatrix(*sums)
 
@@ -138,7 +138,7 @@ def confusion_at_threshold(
     """
     if math.isnan(threshold):
         raise ValueError("threshold must be a number, perhaps infinite, got NaN.")
-    return confusion_matrix(signs, np.where(_scores(scores) > threshold, 1, -1), sample_weight)
+    return confusion_matrix(signs, np.where(checked_scores(scores) > threshold, 1, -1), sample_weight)
 
 
 @named_keywords(table="confusion")
@@ -192,86 +192,23 @@ def report(confusion: ConfusionMatrix, measures: Iterable[str | Measure] | None 
     return {str(measure): score(measure, confusion) for measure in chosen}
 
 
-def best_threshold(measure: str | Measure, scores: Any, signs: Any) -> tuple[float, float]:
-    """The exact plug-in threshold: no other has a better value of the measure on these points.
-
-    Choose it on held-out training points, never on the test set.
+def checked_scores(scores: Any) -> Array:
+    """Check scores.
 
     Parameters
     ----------
-    measure : str or Measure
-        Name in the catalogue, or a measure.
     scores : array-like, shape (n,)
-        Finite scores.
-    signs : array-like, shape (n,)
-        True labels in {-1, +1}.
+        Of at least one point.
 
     Returns
     -------
-    threshold : float
-        Predict +1 iff score > threshold. Of several best thresholds the one that predicts fewest positives; halfway
-        between two scores, or infinite for a trivial classifier. Exact in the precision of `scores`.
-    value : float
-        Value of the measure at that threshold, in its own orientation.
+    float array, shape (n,)
 
     Raises
     ------
     ValueError
-        As in `confusion_at_threshold`, or if `measure` is neither a name in the catalogue nor a measure, or it is
-        undefined because `signs` lacks a class.
-
-    Notes
-    -----
-    O(n log n). Source: docs/algorithms.md 3.8.
+        On another shape, without points, or if a score is not finite.
     """
-    measure = get(measure)
-    scores, signs = _scores(scores), _signs("signs", signs)
-    _check_same_length("scores", scores, "signs", signs)
-    order = np.argsort(-scores, kind="stable")
-    ranked, positive = scores[order], signs[order] > 0
-    cuts = _cuts(ranked)
-    values = _values_at_cuts(measure, positive, cuts)
-    best = int(np.argmax(measure.oriented(values)))
-    return _threshold_below(ranked, int(cuts[best])), float(values[best])
-
-
-def _cuts(ranked: Array) -> Array:
-    """Each count k of top-ranked points that a threshold can predict positive: those that split no tie."""
-    splits = np.flatnonzero(ranked[:-1] != ranked[1:]) + 1
-    return np.concatenate([[0], splits, [len(ranked)]])
-
-
-def _values_at_cuts(measure: Measure, positive: Array, cuts: Array) -> Array:
-    """Value of the measure with the first k points predicted positive, for each k of `cuts`."""
-    hits = np.concatenate([[0], np.cumsum(positive)])
-    positives, negatives = hits[-1], len(positive) - hits[-1]
-    true_positives = hits[cuts]
-    false_positives = cuts - true_positives
-    values = np.asarray(
-        measure.from_counts(true_positives, positives - true_positives, false_positives, negatives - false_positives)
-    )
-    if np.any(np.isnan(values)):
-        raise ValueError(
-            f"{measure} needs points of both classes to choose a threshold, got {positives} positives and "
-            f"{negatives} negatives. Use a larger or stratified validation split."
-        )
-    return values
-
-
-def _threshold_below(ranked: Array, k: int) -> float:
-    """A threshold that exactly the first `k` of the descending scores exceed."""
-    if k == 0:
-        return math.inf
-    if k == len(ranked):
-        return -math.inf
-    above, below = ranked[k - 1], ranked[k]
-    with np.errstate(over="ignore"):
-        # In the scores' own precision: a float64 midpoint could round up to `above` when compared with float32.
-        middle = (above + below) / 2
-    return float(middle if below <= middle < above else below)
-
-
-def _scores(scores: Any) -> Array:
     array = np.asarray(scores)
     if not np.issubdtype(array.dtype, np.floating):
         array = array.astype(float)
@@ -284,7 +221,25 @@ def _scores(scores: Any) -> Array:
     return array
 
 
-def _signs(name: str, signs: Any) -> Array:
+def checked_signs(name: str, signs: Any) -> Array:
+    """Check labels.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the error.
+    signs : array-like, shape (n,)
+        Of at least one point.
+
+    Returns
+    -------
+    array, shape (n,), in {-1, +1}
+
+    Raises
+    ------
+    ValueError
+        On another shape, without points, or for another label.
+    """
     array = np.asarray(signs)
     _check_vector(name, array)
     is_sign = (array == 1) | (array == -1)
@@ -294,7 +249,23 @@ def _signs(name: str, signs: Any) -> Array:
     return array
 
 
-def _weights(sample_weight: Any) -> Array:
+def checked_weights(sample_weight: Any) -> Array:
+    """Check sample weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like, shape (n,)
+        Of at least one point.
+
+    Returns
+    -------
+    float64 array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        On another shape, without points, or if a weight is negative or not finite.
+    """
     array = np.asarray(sample_weight, dtype=np.float64)
     _check_vector("sample_weight", array)
     require(bool(np.all(np.isfinite(array) & (array >= 0))), "sample_weight must be finite and at least 0", array.min())
@@ -308,7 +279,25 @@ def _check_vector(name: str, array: Array) -> None:
         raise ValueError(f"{name} must hold at least one point, got none.")
 
 
-def _check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:
+def check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:
+    """Check that two arguments have one entry for each point.
+
+    Parameters
+    ----------
+    name : str
+        Of the first argument.
+    array : array
+        The first argument.
+    other_name : str
+        Of the second argument.
+    other : array
+        The second argument.
+
+    Raises
+    ------
+    ValueError
+        If their lengths differ.
+    """
     if len(array) != len(other):
         raise ValueError(
             f"{name} and {other_name} must be equally long, got {len(array)} and {len(other)}. "

@@ -28,7 +28,7 @@ from aesara_nondecomp.data import Standardiser, stratified_split  # noqa: E402
 from aesara_nondecomp.estimators import classifier as classifier_module  # noqa: E402
 from aesara_nondecomp.estimators import scoring  # noqa: E402
 from aesara_nondecomp.metrics import multiclass  # noqa: E402
-from aesara_nondecomp.metrics.confusion import best_threshold  # noqa: E402
+from aesara_nondecomp.metrics.threshold import best_threshold  # noqa: E402
 from aesara_nondecomp.metrics.multiclass import averaged_value  # noqa: E402
 from aesara_nondecomp.training.recipes import Problem, recipe_for  # noqa: E402
 

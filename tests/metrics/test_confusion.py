@@ -10,12 +10,12 @@ import pytest
 from aesara_nondecomp import measures
 from aesara_nondecomp.metrics.confusion import (
     ConfusionMatrix,
-    best_threshold,
     confusion_at_threshold,
     confusion_matrix,
     report,
     score,
 )
+from aesara_nondecomp.metrics.threshold import best_threshold
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = json.loads((FOLDER / "golden_measures.json").read_text())

@@ -1,0 +1,199 @@
+"""The threshold of a measure: the best one on labelled rows, and one that depends less on which rows they are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp.measures import Measure, get
+from aesara_nondecomp.metrics.confusion import check_same_length, checked_scores, checked_signs, checked_weights
+from aesara_nondecomp.metrics.quantification import Calibration
+
+Array = NDArray[Any]
+RESAMPLES = 30
+RESAMPLED_CUTS = 4096  # thresholds that compete in a resample: closer ones differ by less than its noise
+
+
+def best_threshold(measure: str | Measure, scores: Any, signs: Any, sample_weight: Any = None) -> tuple[float, float]:
+    """The exact plug-in threshold: no other has a better value of the measure on these points.
+
+    Choose it on held-out training points, never on the test set.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name in the catalogue, or a measure.
+    scores : array-like, shape (n,)
+        Finite scores.
+    signs : array-like, shape (n,)
+        True labels in {-1, +1}.
+    sample_weight : array-like, shape (n,), optional
+        Weights of at least 0. Default: equal weights.
+
+    Returns
+    -------
+    threshold : float
+        Predict +1 iff score > threshold. Of several best thresholds the one that predicts fewest positives; halfway
+        between two scores, or infinite for a trivial classifier. Exact in the precision of `scores`.
+    value : float
+        Value of the measure at that threshold, in its own orientation.
+
+    Raises
+    ------
+    ValueError
+        As in `confusion_at_threshold`, or if `measure` is neither a name in the catalogue nor a measure, or it is
+        undefined because `signs` lacks a class.
+
+    Notes
+    -----
+    O(n log n). Source: docs/algorithms.md 3.8.
+    """
+    measure = get(measure)
+    ranking = _Ranking.of(scores, signs, sample_weight)
+    return ranking.best(measure, ranking.cuts(), *ranking.of_each_class())
+
+
+def steady_threshold(
+    measure: str | Measure, scores: Any, signs: Any, sample_weight: Any = None, seed: Any = 0
+) -> tuple[float, float]:
+    """A good threshold that moves little if other rows of the same kind are drawn.
+
+    The best threshold on a few rows follows their noise. This one is halfway between two steadier ones: the mean of the
+    best thresholds of bootstrap resamples, and the best threshold for the counts that calibrated probabilities predict,
+    which two fitted numbers decide and not the order of single rows. If the midpoint is worse than the former by more
+    than one standard error of the resamples, calibration does not fit these scores, and the former is taken.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name in the catalogue, or a measure.
+    scores : array-like, shape (n,)
+        Finite scores of rows that were not trained on.
+    signs : array-like, shape (n,)
+        True labels in {-1, +1}, of both classes.
+    sample_weight : array-like, shape (n,), optional
+        Weights of at least 0. Default: equal weights.
+    seed : int, numpy Generator or None, default 0
+        Of the resamples.
+
+    Returns
+    -------
+    threshold : float
+        Predict +1 iff score > threshold. Infinite if it is no better than to predict one class only.
+    value : float
+        Value of the measure at that threshold, in its own orientation.
+
+    Raises
+    ------
+    ValueError
+        As in `best_threshold`.
+
+    Notes
+    -----
+    On seven development sets of 400 to 4,000 rows, scored in five folds, three seeds each, mean F1, min and Q-mean on
+    other rows were .735, .789 and .832. The best threshold had .735, .785 and .830, the threshold 0 of direct training
+    .715, .783 and .830. To keep 0 unless the rows tell another one from it had .737, .790 and .825.
+    """
+    measure, rng = get(measure), np.random.default_rng(seed)
+    ranking = _Ranking.of(scores, signs, sample_weight)
+    resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
+    cuts = ranking.cuts()
+    cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
+    low, high = float(ranking.scores[-1]), float(ranking.scores[0])  # thresholds may be infinite
+    bagged = float(np.mean([np.clip(ranking.best(measure, cuts, *weights)[0], low, high) for weights in resamples]))
+    calibration = Calibration.fit(ranking.scores, np.where(ranking.positive, 1, -1), ranking.weight)
+    posteriors = calibration.posteriors(ranking.scores)
+    of_each = posteriors * ranking.weight, (1 - posteriors) * ranking.weight
+    expected = float(np.clip(ranking.best(measure, cuts, *of_each)[0], low, high))
+    chosen = (bagged + expected) / 2
+    merits = [[measure.merit(ranking.value(measure, t, *weights)) for t in (bagged, chosen)] for weights in resamples]
+    gains = -np.diff(merits)
+    if gains.mean() > gains.std():
+        chosen = bagged
+    value = ranking.value(measure, chosen, *ranking.of_each_class())
+    trivial = ranking.trivial(measure)
+    return (chosen, value) if measure.merit(value) > measure.merit(trivial[1]) else trivial
+
+
+class _Ranking(NamedTuple):
+    """Rows by descending score."""
+
+    scores: Array
+    positive: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, scores: Any, signs: Any, sample_weight: Any) -> _Ranking:
+        scores, signs = checked_scores(scores), checked_signs("signs", signs)
+        check_same_length("scores", scores, "signs", signs)
+        weight = np.ones(len(scores), dtype=np.int64) if sample_weight is None else checked_weights(sample_weight)
+        check_same_length("scores", scores, "sample_weight", weight)
+        order = np.argsort(-scores, kind="stable")
+        return cls(scores[order], signs[order] > 0, weight[order])
+
+    def of_each_class(self) -> tuple[Array, Array]:
+        """Weights of positives and of negatives."""
+        return self.weight * self.positive, self.weight * ~self.positive
+
+    def resampled(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """The same of rows that are drawn anew, within their class."""
+        weights = np.zeros((2, len(self.scores)), dtype=np.float32)  # all resamples are kept
+        for row, members in zip(weights, (np.flatnonzero(self.positive), np.flatnonzero(~self.positive))):
+            row[:] = np.bincount(rng.choice(members, len(members)), minlength=len(row)) * self.weight
+        return weights[0], weights[1]
+
+    def cuts(self) -> Array:
+        """Each count k of top-ranked rows that a threshold can predict positive: those that split no tie."""
+        splits = np.flatnonzero(self.scores[:-1] != self.scores[1:]) + 1
+        return np.concatenate([[0], splits, [len(self.scores)]])
+
+    def best(self, measure: Measure, cuts: Array, positive: Array, negative: Array) -> tuple[float, float]:
+        """The best of some thresholds and its value, with the weights of positives and negatives in each row."""
+        values = self._values(measure, cuts, positive, negative)
+        best = int(np.argmax(measure.oriented(values)))
+        return self._threshold_below(int(cuts[best])), float(values[best])
+
+    def value(self, measure: Measure, threshold: float, positive: Array, negative: Array) -> float:
+        """The value at a threshold, likewise."""
+        cut = np.searchsorted(-self.scores, -threshold, side="left")
+        return float(self._values(measure, np.array([cut]), positive, negative)[0])
+
+    def trivial(self, measure: Measure) -> tuple[float, float]:
+        """The threshold of the better of the two constant predictions, and its value."""
+        values = self._values(measure, np.array([0, len(self.scores)]), *self.of_each_class())
+        best = int(np.argmax(measure.oriented(values)))
+        return (math.inf, -math.inf)[best], float(values[best])
+
+    def _values(self, measure: Measure, cuts: Array, positive: Array, negative: Array) -> Array:
+        """Value of the measure with the first k rows predicted positive, for each k of `cuts`."""
+        hits, misses = (
+            np.concatenate([[0], np.cumsum(weights, dtype=_total(weights))]) for weights in (positive, negative)
+        )
+        TP, FP = hits[cuts], misses[cuts]
+        values = np.asarray(measure.from_counts(TP, hits[-1] - TP, FP, misses[-1] - FP))
+        if np.any(np.isnan(values)):
+            raise ValueError(
+                f"{measure} needs points of both classes to choose a threshold, got {hits[-1]:g} positives and "
+                f"{misses[-1]:g} negatives. Use a larger or stratified validation split."
+            )
+        return values
+
+    def _threshold_below(self, k: int) -> float:
+        """A threshold that exactly the first `k` scores exceed."""
+        if k == 0:
+            return math.inf
+        if k == len(self.scores):
+            return -math.inf
+        above, below = self.scores[k - 1], self.scores[k]
+        with np.errstate(over="ignore"):
+            # In the scores' own precision: a float64 midpoint could round up to `above` when compared with float32.
+            middle = (above + below) / 2
+        return float(middle if below <= middle < above else below)
+
+
+def _total(weights: Array) -> type:
+    """The type to add weights up in: whole numbers stay whole."""
+    return np.int64 if weights.dtype.kind in "iub" else np.float64

@@ -1,0 +1,149 @@
+"""What is read off the columns of a table: which are numeric, where one value is frequent, medians and quartiles."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns
+
+RNG = np.random.default_rng(0)
+
+
+def capital_gains(n=5000):
+    """A column like that of adult: 0 in 92 % of the rows, and amounts over four orders of magnitude."""
+    return np.where(RNG.random(n) < 0.92, 0.0, np.round(np.exp(RNG.normal(8.5, 1.0, n))))
+
+
+# -- which are numeric -----------------------------------------------------------------------------------------------
+
+
+def test_a_column_is_numeric_unless_it_holds_zeros_and_ones_alone():
+    columns = {
+        "zeros": [0, 0, 0],
+        "ones": [1, 1, 1],
+        "indicator": [0, 1, 0],
+        "signs": [-1, 1, -1],
+        "two values": [0, 2, 0],
+        "constant": [3, 3, 3],
+        "share": [0, 0.5, 1],
+    }
+    X = np.array(list(columns.values()), dtype=float).T
+    found = [list(columns)[k] for k in numeric_columns(X)]
+    assert found == ["signs", "two values", "constant", "share"]
+    assert numeric_columns(X.astype("float32")) == numeric_columns(X) and numeric_columns(X[:, :3]) == []
+
+
+# -- bins ------------------------------------------------------------------------------------------------------------
+
+
+def edges_of(X, column=0):
+    bins = [found for found in bins_of_spiky_columns(X, [column]) if found[0] == column]
+    return [bins[0][1], *(high for _, _, high in bins)] if bins else []
+
+
+def test_bins_of_capital_gains_begin_at_their_spike_and_divide_the_amounts():
+    gains = capital_gains()
+    edges = edges_of(gains[:, None])
+    assert edges[0] == 0.0 and edges[-1] == gains.max() and np.sum(np.array(edges) > 0) >= 8
+    assert edges[1] == gains[gains > 0].min()  # the first bin tells the spike from all other rows
+    rows = np.histogram(gains[gains > 0], edges[1:])[0]
+    assert rows.min() >= 15 and rows.max() <= 30
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60, unique=True),
+    st.floats(-1e6, 1e6),
+    st.integers(0, 200),
+)
+def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_spike_as_an_edge(others, spike, more):
+    others = [value for value in others if value != spike]
+    values = np.array(others + [spike] * (len(others) + more))
+    bins = bins_of_spiky_columns(values[:, None], [0])
+    if len(others) < 2:
+        assert bins == []
+        return
+    assert bins[0][1] == values.min() and bins[-1][2] == values.max()
+    assert all(first[2] == second[1] for first, second in zip(bins, bins[1:]))
+    assert all(low < high for _, low, high in bins) and len(bins) <= 33
+    assert spike in [bins[0][1], *(high for _, _, high in bins)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        RNG.normal(size=500),  # no value twice
+        np.repeat(np.arange(5.0), 100),  # every value in a fifth of the rows
+        np.repeat([0.0, 7.0], 100),  # two values
+        np.full(100, 3.0),
+        np.concatenate([np.zeros(39), np.arange(1.0, 62.0)]),  # 39 % of the rows
+    ],
+)
+def test_a_column_without_a_spike_has_no_bins(values):
+    assert bins_of_spiky_columns(np.asarray(values)[:, None], [0]) == []
+
+
+def test_40_percent_are_a_spike():
+    assert bins_of_spiky_columns(np.concatenate([np.zeros(40), np.arange(1.0, 61.0)])[:, None], [0])
+
+
+def test_only_the_columns_asked_for_are_binned_and_each_bin_names_its_own():
+    X = np.column_stack([capital_gains(), RNG.normal(size=5000), -capital_gains()])
+    assert {column for column, _, _ in bins_of_spiky_columns(X, [0, 1, 2])} == {0, 2}
+    assert {column for column, _, _ in bins_of_spiky_columns(X, [1, 2])} == {2}
+    assert bins_of_spiky_columns(X, []) == []
+    assert edges_of(X, 2)[-1] == 0.0
+
+
+# -- medians and quartiles -------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=40, unique=True))
+def test_centre_and_scale_are_median_and_quartile_distance(values):
+    X = np.array(values)[:, None]
+    low, median, high = np.quantile(X, [0.25, 0.5, 0.75], method="inverted_cdf")
+    scaling = Standardiser.robust(X, [0])
+    assert (scaling.mean_[0], scaling.scale_[0]) == (median, high - low)
+
+
+def test_a_row_of_weight_3_counts_as_three_rows():
+    X, weight = RNG.normal(size=(50, 3)), RNG.integers(1, 5, 50)
+    weighted = Standardiser.robust(X, [0, 1, 2], weight)
+    repeated = Standardiser.robust(np.repeat(X, weight, axis=0), [0, 1, 2])
+    assert np.array_equal(weighted.mean_, repeated.mean_) and np.array_equal(weighted.scale_, repeated.scale_)
+    scaled = Standardiser.robust(X, [0, 1, 2], 1024.0 * weight)
+    assert np.array_equal(weighted.mean_, scaled.mean_) and np.array_equal(weighted.scale_, scaled.scale_)
+
+
+def test_outliers_move_neither_centre_nor_scale():
+    X = RNG.normal(size=(101, 1))
+    far = X.copy()
+    far[np.argmax(X)], far[np.argmin(X)] = 1e9, -1e9
+    assert Standardiser.robust(X, [0]).as_dict() == Standardiser.robust(far, [0]).as_dict()
+
+
+def test_a_column_whose_quartiles_agree_is_scaled_by_half_its_range():
+    X = np.array([0.0] * 8 + [-2.0, 10.0])[:, None]
+    scaling = Standardiser.robust(X, [0])
+    assert (scaling.mean_[0], scaling.scale_[0]) == (0.0, 6.0)
+
+
+def test_constant_columns_and_those_not_asked_for_are_left_as_they_are():
+    X = np.column_stack([np.full(20, 7.0), RNG.random(20) < 0.5, RNG.normal(5, 3, 20)])
+    scaling = Standardiser.robust(X, [0, 2])
+    assert scaling.mean_[:2].tolist() == [0, 0] and scaling.scale_[:2].tolist() == [1, 1]
+    np.testing.assert_array_equal(scaling.transform(X)[:, :2], X[:, :2])
+    assert np.median(scaling.transform(X)[:, 2]) == pytest.approx(0, abs=0.5) and scaling.scale_[2] != 1
+
+
+def test_a_spread_beyond_float64_is_refused_by_its_column_and_a_range_beyond_it_is_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spike = np.array([0.0] * 8 + [-1.7e308, 1.7e308])[:, None]
+        assert Standardiser.robust(spike, [0]).scale_[0] == 1.7e308
+        wide = np.column_stack([np.arange(4.0), [-1.7e308, -1.7e308, 1.7e308, 1.7e308]])
+        with pytest.raises(ValueError, match="column 1 .* is too large"):
+            Standardiser.robust(wide, [0, 1])
