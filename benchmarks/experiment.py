@@ -100,6 +100,8 @@ def run(
         algorithm=recipe,
         network=functions,
         steps=max(checkpoints),
+        schedule="constant",
+        validation=None,
         batch_size=min(BATCH_SIZE, len(prepared.signs)),
         sampler=sampler,
         standardize=False,

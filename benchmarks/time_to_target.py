@@ -123,6 +123,7 @@ def _ours(arrays: dict[str, np.ndarray], rate: float, seed: int) -> dict:
         return result["value"] >= TARGET
 
     options: dict[str, Any] = {"network": functions, "batch_size": BATCH, "standardize": False, "progress": False}
+    options.update(schedule="constant", validation=None)
     an.fit(arrays["X"], arrays["y"], "min", steps=LIMIT, seed=seed, on_step=reached, **options)
     return result
 

@@ -93,8 +93,8 @@ def classifier(comm, out: str) -> None:
     """The estimator, in one process with all rows and in this job, where one process has positives alone."""
     X, y = rows()
     own = slice(0, 30) if comm.rank == 0 else slice(30, None)
-    options = {"measure": "f1", "hidden": (4,), "steps": 60, "batch_size": 16, "validation": 0.3, "dtype": "float64",
-               "tune_threshold": True, "random_state": 2}  # fmt: skip
+    options = {"measure": "f1", "network": "mlp", "hidden": (4,), "steps": 60, "batch_size": 16, "validation": 0.3,
+               "dtype": "float64", "tune_threshold": True, "random_state": 2}  # fmt: skip
     whole = an.MeasureClassifier(**options).fit(X, y)
     spread = pickle.loads(pickle.dumps(an.MeasureClassifier(**options, comm=comm).fit(X[own], y[own])))
     assert spread.comm is None
@@ -126,7 +126,8 @@ def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = 
 
     victim_pid = comm.bcast(os.getpid(), root=int(victim)) if int(victim) >= 0 else None
     model = trained(
-        shared, X[own], y[own], drivers.DAME("f1", PRIOR, inner_steps=10), comm=comm, validation=0.2,
+        shared, X[own], y[own], drivers.DAME("f1", PRIOR, inner_steps=10), comm=comm,
+        validation=an.EarlyStopping(0.2, patience=None),
         checkpoint=an.Checkpoint(checkpoint, every=20, resume=True), on_step=kill if victim_pid else None,
     )  # fmt: skip
     if comm.rank == 0:

@@ -25,8 +25,10 @@ from aesara_nondecomp.parallel import LOCAL, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
-from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS, changed_options
+from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
+from aesara_nondecomp.training.parameters import PARAMETERS
 from aesara_nondecomp.training.recipes import with_preset
+from aesara_nondecomp.training.table_network import TableNetwork
 
 
 def train(options: argparse.Namespace) -> int:
@@ -44,7 +46,7 @@ def train(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out, options.report)
     if options.tune_threshold and not options.validation:
-        raise ValueError("--tune-threshold needs held-out rows: give --validation a share above 0")
+        raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
     table = read_training_table(options)
     check_lengths(table.X, table.y)
     positive = _positive(table.y, options.positive)
@@ -74,7 +76,7 @@ def train(options: argparse.Namespace) -> int:
         model.encoder = replace(model.encoder, names=tuple(table.names))
     model.extra = {"target": options.target}
     model.save(options.out)
-    if _is_complete(model, options):  # otherwise --resume needs it
+    if not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint).unlink(missing_ok=True)
     _report_training(model, matrix, judged_on, options)
     return 0
@@ -179,25 +181,28 @@ def _positive(labels: np.ndarray, text: str | None) -> Any:
 
 
 def _network(options: argparse.Namespace) -> Any:
-    """A function that makes the chosen network, by default an mlp, with the options that were changed."""
-    name = options.network or "mlp"
+    """What makes the chosen network, with the options that were changed."""
+    name = options.network
     changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
+    if name in (AUTO, "tabular"):
+        make = lambda chosen, size, more: networks.make(chosen, size, **changed, **more)  # noqa: E731
+        return TableNetwork(make, "tabular" if name == "tabular" else "mlp")
     return lambda size: networks.make(name, size, **changed)
 
 
 def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
-    require(0 <= options.validation < 1, "--validation must lie in [0, 1)", options.validation)
-    if not options.validation:
-        require(options.patience is None, "--patience needs held-out rows: give --validation a share", options.patience)
-        return None
-    return EarlyStopping(options.validation, patience=options.patience, tune_threshold=options.tune_threshold)
-
-
-def _is_complete(model: Model, options: argparse.Namespace) -> bool:
-    """Whether training ran to its end, rather than to a Ctrl-C."""
-    since_best = sum(evaluation.step > (model.best_step or 0) for evaluation in model.evaluations)
-    out_of_patience = options.patience is not None and since_best >= options.patience
-    return out_of_patience or len(model.history) >= options.steps
+    if options.validation:
+        return replace(
+            options.validation,
+            patience=options.patience,
+            tune_threshold=True if options.tune_threshold else "auto",
+            refit=options.refit,
+        )
+    for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
+        value = getattr(options, name)
+        needed = f"--{name} needs held-out rows: leave --validation out, or give it a share"
+        require(value in (default, None), needed, value)
+    return None
 
 
 def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, options: argparse.Namespace) -> None:

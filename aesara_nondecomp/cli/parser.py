@@ -55,10 +55,8 @@ def _add_train(commands: Any) -> None:
     for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
-    train.add_argument(
-        "--validation", type=float, default=0.2, metavar="SHARE",
-        help="rows held out, by which the best weights are kept; 0 for none (default: 0.2)",
-    )  # fmt: skip
+    _add_parameter(train, "validation")
+    train.add_argument("--refit", action="store_true", help="train once more on all rows, as long as turned out best")
     train.add_argument("--tune-threshold", action="store_true", help="move the threshold to the best held-out value")
     train.add_argument("--seed", type=int, default=0, help="equal seeds give equal models (default: 0)")
     train.add_argument("--resume", action="store_true", help="resume an interrupted run, if any")

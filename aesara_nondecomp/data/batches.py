@@ -121,7 +121,7 @@ class MiniBatches:
         self._tokens = X.dtype.kind == "i"
         self._dtype = np.dtype(dtype or ("float32" if self._tokens else X.dtype))
         self._y = _weighted_signs(signs, sample_weight, self._dtype)
-        self.batch_size = _usable_batch_size(batch_size, len(signs))
+        self.batch_size = usable_batch_size(batch_size, len(signs))
         self.steps_per_epoch = -(-len(signs) // self.batch_size)
         prior = float(np.mean(signs > 0))
         self._positives = _positives_per_batch(sampler, prior, self.batch_size)
@@ -280,7 +280,25 @@ def _share_wanted(sampler: str | float, prior: float) -> float | None:
     )
 
 
-def _usable_batch_size(batch_size: int, rows: int) -> int:
+def usable_batch_size(batch_size: int, rows: int) -> int:
+    """The batch size, reduced to the number of rows with a warning.
+
+    Parameters
+    ----------
+    batch_size : int
+        Rows per batch, at least 1.
+    rows : int
+        Number of training rows.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If `batch_size` is below 1.
+    """
     batch_size = positive_int("batch_size", batch_size)
     if batch_size > rows:
         warn_caller(

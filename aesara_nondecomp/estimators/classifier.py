@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
-from aesara_nondecomp.data import encode_as
+from aesara_nondecomp.data import encode_as, is_text
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import (
@@ -30,8 +30,9 @@ from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
-from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS
-from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
+from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
+from aesara_nondecomp.training.table_network import TableNetwork
 
 
 class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
@@ -47,7 +48,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         What to train for and what `score` reports: "f1", "min", "qmean", "kld", ...
     algorithm : str, default "auto"
         Name of an algorithm, or a Recipe; see `recipes.recipe_for`. "auto" is the recommended one.
-    network : {"mlp", "tabular", "linear", "attention", "lstm"} or callable, default "mlp"
+    network : {"auto", "mlp", "tabular", "linear", "attention", "lstm"} or callable, default "auto"
+        "auto" is "tabular" for rows with numeric columns, "mlp" for binary or sparse ones, and "attention" for texts.
         "attention" and "lstm" take lists of str (extra ``text``). A callable returns a Network for a number of columns;
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, default (64, 64)
@@ -56,34 +58,38 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0
         Probability in [0, 1) of dropping a hidden unit while training.
-    steps : int, default 2000
-        Gradient steps, at least 1.
+    steps : int, optional
+        Gradient steps of a network, at least 1; an upper limit if rows are held out, as those choose the best step.
+        Default: a tenth of its number of rows, from 300 to 3,000.
     batch_size : int, default 512
         Rows per step, at least 1; all rows if there are fewer.
-    optimizer : str or Optimiser, default "adam"
+    optimizer : str or Optimiser, default "adamw"
         See `optimisers.get`.
     learning_rate : float, optional
         Step size, above 0. Default: the algorithm's.
-    schedule : str or callable, default "constant"
-        See `schedules.get`.
+    schedule : str or callable, optional
+        See `schedules.get`. Default: the algorithm's.
     averaging : float, optional
         Decay in [0, 1) of the running average of the weights. Default: the algorithm's.
-    l2 : float, default 0.0
-        Weight decay of the weight matrices, at least 0.
+    l2 : float, optional
+        Weight decay of the weight matrices, at least 0. Default: the algorithm's with adamw, 0 with others.
     sampler : {"natural", "stratified", "balanced"} or float, default "natural"
         How batches are drawn, or the fraction of positives in each.
     standardize : bool, default True
         Centre and scale dense columns to mean 0 and deviation 1 on the training rows.
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of the labels.
-    validation : float, optional
-        Share of the rows to hold out, in (0, 1). The weights with the best value on them are kept, and calibration,
-        threshold and error rates are measured on them. `fit` takes your own validation rows instead. Default: the last
-        weights are kept, and the training rows are used for calibration, which is optimistic if the network overfits.
-    patience : int, optional
-        Stop after this many evaluations on the validation rows without improvement, at least 1. Default: never.
-    tune_threshold : bool, default False
-        Move the threshold to the best one for the measure on the validation rows; needs `validation`.
+    validation : "auto", "last", float, int or splitter, default "auto"
+        Which rows are held out to choose weights and threshold and to calibrate; see `fit` of this package. A method
+        `fit` takes your own validation rows instead. None holds no rows out: the last weights are kept, and the
+        training rows are used for calibration, which is optimistic if the network overfits.
+    patience : int or None, default 4
+        Stop after this many evaluations on the validation rows without improvement, at least 1; None never stops early.
+    tune_threshold : bool or "auto", default "auto"
+        Move the threshold to the best one for the measure on the validation rows; "auto" to a steadier one, see
+        `metrics.steady_threshold`.
+    refit : bool, default False
+        Train once more on all rows, for as many steps as turned out best.
     pos_label : scalar, optional
         The positive label. Default: the larger one.
     dtype : {"float32", "float64"}, default "float32"
@@ -140,6 +146,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     _partial: PartialFitState | None
     _trained: tuple[NetworkSpec, int]
+    _asked_for: NetworkSpec
 
     @classifier_parameters
     def __init__(
@@ -147,23 +154,24 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         measure: Any = "f1",
         *,
         algorithm: str = "auto",
-        network: NetworkChoice = "mlp",
+        network: NetworkChoice = "auto",
         hidden: Sequence[int] = (64, 64),
         activation: str = "relu",
         dropout: float = 0.0,
-        steps: int = 2000,
+        steps: int | None = None,
         batch_size: int = 512,
-        optimizer: Any = "adam",
+        optimizer: Any = "adamw",
         learning_rate: float | None = None,
-        schedule: Any = "constant",
+        schedule: Any = None,
         averaging: float | None = None,
-        l2: float = 0.0,
+        l2: float | None = None,
         sampler: Any = "natural",
         standardize: bool = True,
         prior: float | None = None,
-        validation: float | None = None,
-        patience: int | None = None,
-        tune_threshold: bool = False,
+        validation: Any = "auto",
+        patience: int | None = 4,
+        tune_threshold: bool | str = "auto",
+        refit: bool = False,
         pos_label: Any = None,
         dtype: str = "float32",
         warm_start: bool = False,
@@ -194,6 +202,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         self.validation = validation
         self.patience = patience
         self.tune_threshold = tune_threshold
+        self.refit = refit
         self.pos_label = pos_label
         self.dtype = dtype
         self.warm_start = warm_start
@@ -207,7 +216,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     # -- training ------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> MeasureClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None, validation_groups: Any = None
+    ) -> MeasureClassifier:
         """Train from scratch, or with `warm_start` from the weights of the last `fit`.
 
         Parameters
@@ -219,7 +230,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
         validation : tuple (X, y), optional
-            Your own validation rows, instead of a share of the training rows.
+            Your own validation rows, instead of training rows that are held out.
+        validation_groups : array-like, shape (n,), optional
+            Rows of equal value, such as those of a patient, are held out together.
 
         Returns
         -------
@@ -231,8 +244,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         ValueError
             If data or parameters are unusable; raised before anything is compiled.
         """
-        check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "warm_start", "resume")})
-        comm, spec = communicator(self.comm), self._spec()
+        check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "refit", "warm_start", "resume")})
+        comm, spec = communicator(self.comm), self._spec(X)
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
             validation = all_succeed(comm, lambda: self._validation_rows(validation, spec))
@@ -256,6 +269,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             positive=self.pos_label,
             sample_weight=weight,
             validation=self._early_stopping(validation),
+            validation_groups=validation_groups,
             on_step=self.on_step,
             checkpoint=self._checkpoint(),
             progress=bool(self.verbose),
@@ -271,8 +285,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """Make one pass over the given rows, from the weights, duals and optimiser state of the last call.
 
-        The first call fixes the classes and the encoder: scaling, categories, words. Every call needs rows of both
-        classes. The prior is that of all rows seen so far; calibration and error rates are measured on the latest rows.
+        The first call fixes the classes and the encoder: scaling, categories, words. After a `fit` whose networks vote,
+        it goes on from the first of them, with a warning. Every call needs rows of both classes. The prior is that of
+        all rows seen so far; calibration and error rates are measured on the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
 
         Parameters
@@ -298,8 +313,15 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             paper's listing), or the threshold is to be tuned, which needs validation rows.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
-        require(not self.tune_threshold, "partial_fit holds no rows out to tune the threshold on: use fit", True)
-        first, spec = not hasattr(self, "model_"), self._spec()
+        tunes = self.tune_threshold is True
+        require(not tunes, "partial_fit holds no rows out to tune the threshold on: use fit", self.tune_threshold)
+        first, spec = not hasattr(self, "model_"), self._spec(X)
+        if not first and self.model_.voters:
+            count = 1 + len(self.model_.voters)
+            warn_caller(
+                f"partial_fit goes on from the first of the {count} networks that vote, and leaves the others: fit "
+                "with refit=True or validation=None before"
+            )
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
         state = getattr(self, "_partial", None)
         state = state or PartialFitState.start(None if first else self.model_, self.random_state)
@@ -307,7 +329,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             "algorithm", "batch_size", "learning_rate", "averaging", "l2", "sampler", "standardize", "prior",
         )}  # fmt: skip
         self.model_, self._partial = advance(
-            state, functools.partial(shared_functions, spec), X, y, weight,
+            state, self._new_network(spec), X, y, weight,
             positive=self.pos_label, measure=self.measure, given=check_parameters(**given),
         )  # fmt: skip
         self._keep(classes, spec)
@@ -359,21 +381,28 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    def _spec(self) -> NetworkSpec:
+    def _spec(self, X: Any) -> NetworkSpec:
         """What the compiled code depends on."""
+        network = "attention" if self.network == AUTO and is_text(X) else self.network
         names = (*NETWORK_OPTIONS, "dtype", "optimizer", "backend")
         given = check_parameters(**{name: getattr(self, name) for name in names})
         options = {name: given.pop(name) for name in NETWORK_OPTIONS}
-        return network_spec(self.network, options, **given)
+        return network_spec(network, options, **given)
 
     def _network(self, spec: NetworkSpec) -> Any:
         """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""
         if not (self.warm_start and hasattr(self, "model_")):
-            return functools.partial(shared_functions, spec)
+            return self._new_network(spec)
         require(
-            self._trained[0] == spec, "warm_start goes on with the network of the last fit: leave it as it was", spec
+            self._asked_for == spec, "warm_start goes on with the network of the last fit: leave it as it was", spec
         )
         return self.model_
+
+    def _new_network(self, spec: NetworkSpec) -> Any:
+        """Makes compiled functions that are shared with other estimators, once the rows are known."""
+        if spec.network in (AUTO, "tabular"):
+            return TableNetwork(spec.functions, "tabular" if spec.network == "tabular" else "mlp")
+        return functools.partial(shared_functions, spec)
 
     def _checkpoint(self) -> Checkpoint | None:
         if self.checkpoint is not None:
@@ -383,13 +412,20 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _early_stopping(self, validation: Any) -> EarlyStopping | None:
         rows = self.validation if validation is None else validation
+        needed = "MeasureClassifier has patience, tune_threshold and refit as parameters of its own: give them there"
+        require(not isinstance(rows, EarlyStopping), needed, "an EarlyStopping")
         if rows is not None:
-            return EarlyStopping(rows, patience=self.patience, tune_threshold=bool(self.tune_threshold))
-        require(self.patience is None, "patience needs `validation`: a share such as 0.2", self.patience)
-        if self.tune_threshold:
+            given = check_parameters(tune_threshold=self.tune_threshold, refit=self.refit)
+            return EarlyStopping(rows, patience=self.patience, **given)
+        for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
+            value = getattr(self, name)
+            require(
+                value in (default, None), f"{name} needs rows held out: set validation, for example to 'auto'", value
+            )
+        if self.tune_threshold is True:
             raise ValueError(
                 "tune_threshold needs held-out rows, as a threshold chosen on the training rows fits their noise: "
-                "set validation to a share such as 0.2, or give fit(..., validation=(X, y))"
+                "set validation to 'auto', or give fit(..., validation=(X, y))"
             )
         return None
 
@@ -419,10 +455,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(y)
 
     def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
-        encoder = self.model_.encoder
+        encoder, network = self.model_.encoder, self.model_.functions.network
         columns = getattr(self, "n_features_in_", 0) if encoder.table is None else len(encoder.table.feature_names)
         size = columns if encoder.vocabulary is None else len(encoder.vocabulary)
-        self.classes_, self._trained = classes, (spec, size)
+        self.classes_, self._asked_for = classes, spec
+        self._trained = spec.resolved(network.description), size
 
     def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
         """Calibrate the model on labelled rows of all processes together."""

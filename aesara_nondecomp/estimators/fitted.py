@@ -36,7 +36,12 @@ class FittedMixin:
         array, shape (n,)
             Above 0 for ``classes_[1]``.
         """
-        scores = np.nan_to_num(self._scores(X) - self.threshold_)  # the threshold may be infinite
+        scores, threshold = self._scores(X), self.threshold_
+        if np.isinf(threshold):  # one label for all rows, which are still ranked
+            towards = np.sign(-threshold)
+            scores = towards * np.exp(towards * np.clip(scores, -50, 50))
+        else:
+            scores = scores - threshold
         return scores if self._positive_is_larger() else -scores
 
     def predict(self, X: Any) -> Array:

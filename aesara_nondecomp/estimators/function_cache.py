@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, Union
 
@@ -10,7 +10,7 @@ from aesara_nondecomp import networks
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.param_checks import changed_options
+from aesara_nondecomp.training.param_checks import AUTO, changed_options
 
 NetworkChoice = Union[str, Callable[[int], Network]]
 
@@ -41,7 +41,44 @@ class NetworkSpec(NamedTuple):
     @property
     def takes_text(self) -> bool:
         """Whether the network takes lists of str."""
-        return isinstance(self.network, str) and networks.takes_tokens(self.network)
+        return isinstance(self.network, str) and self.network != AUTO and networks.takes_tokens(self.network)
+
+    def resolved(self, description: Mapping[str, Any]) -> NetworkSpec:
+        """The spec of the network that the rows have chosen, from which it is made again.
+
+        Parameters
+        ----------
+        description : mapping
+            Of the network; see `Network.description`.
+
+        Returns
+        -------
+        NetworkSpec
+        """
+        if self.network not in (AUTO, "tabular"):
+            return self
+        options = {}
+        if description["builder"] == "tabular":
+            options = {"numeric": tuple(description["numeric"]), "bins": tuple(map(tuple, description["bins"]))}
+        return self._replace(network=description["builder"], options=(*self.options, *options.items()))
+
+    def functions(self, name: str, size: int, options: dict[str, Any]) -> TrainFunctions:
+        """The shared functions of a network that the rows have chosen.
+
+        Parameters
+        ----------
+        name : str
+            The network.
+        size : int
+            Number of columns.
+        options : dict
+            What follows from the rows.
+
+        Returns
+        -------
+        TrainFunctions
+        """
+        return shared_functions(self._replace(network=name, options=(*self.options, *options.items())), size)
 
 
 def network_spec(

@@ -15,6 +15,7 @@ from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.estimators.sklearn_compat import check_random_state
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.ops.optimisers import AdamW
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.param_checks import check_algorithm
@@ -159,12 +160,14 @@ def advance(
     problem = state.problem(given["prior"], functions.network.takes_tokens)
     recipe = resolve_recipe(given["algorithm"], measure, problem)
     driver, threshold = copy.deepcopy(_only_driver(recipe)), _fixed_threshold(recipe)
+    threshold = before.threshold if before else threshold
     batch_size = min(given["batch_size"], len(data.rows.signs))
     X, signs, weight = data.rows
     with functions.lock:
         batches = MiniBatches(X, signs, batch_size, state.rng, given["sampler"], weight, functions.network.dtype)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]
-        functions.configure(l2=given["l2"], averaging=averaging)
+        decay = recipe.weight_decay if isinstance(functions.optimizer, AdamW) else 0.0
+        functions.configure(l2=decay if given["l2"] is None else given["l2"], averaging=averaging)
         _restore(functions, driver, state)
         history = list(before.history) if before else []
         rate = recipe.learning_rate if given["learning_rate"] is None else given["learning_rate"]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span: int = 50) -> Figure:
     """Plot a run: the measure on the validation rows, class rates, duals, and the gradient norm.
 
+    Networks that vote come one after another; their evaluations, of all of them together, count the steps of each.
+
     Parameters
     ----------
     model : Model
@@ -47,7 +49,7 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     if not model.history:
         raise ValueError("plot_history needs a model with a history, got one without: a loaded model has none.")
     figure = Figure(figsize=(11, 7), layout="constrained")
-    axes = figure.subplots(2, 2, sharex=True)
+    axes = figure.subplots(2, 2, sharex=not model.voters)
     _draw_evaluations(axes[0, 0], model)
     _draw_rates(axes[0, 1], model.history, span)
     _draw_duals(axes[1, 0], model.history)
@@ -72,6 +74,8 @@ def _draw_evaluations(axis: Any, model: Any) -> None:
         axis.plot(*zip(*of_one_class), linestyle="none", marker="x", color="C3", label="one class only")
     if model.best_step is not None:
         axis.axvline(model.best_step, color="grey", linestyle=":", label=f"best: step {model.best_step}")
+    if model.voters:
+        axis.set_xlabel("step of each network")
     axis.legend()
 
 

@@ -26,7 +26,7 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.files import PathLike
 
 # For each kind of file the versions that can be read, in order; files are written in the last one.
-VERSIONS = {"model": (1, 2), "checkpoint": (2,)}
+VERSIONS = {"model": (1, 2, 3), "checkpoint": (3,)}
 
 
 def write_archive(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -190,8 +190,8 @@ def _why_not_readable(kind: str, version: Any) -> str:
     known = VERSIONS[kind]
     if isinstance(version, int) and version > known[-1]:
         return f"it was written by a newer release, in version {version}, and this one reads up to {known[-1]}: upgrade"
-    if kind == "checkpoint" and version == 1:
-        return "checkpoints of version 1 cannot be resumed: start afresh, with another path or without resume"
+    if kind == "checkpoint":
+        return f"checkpoints of version {version} cannot be resumed: start afresh, with another path or without resume"
     return f"its version must be one of {', '.join(map(str, known))}, got {version!r}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -42,7 +42,7 @@ class Model:
     functions : TrainFunctions
         The compiled functions to score with.
     parameters : list of array
-        The weights.
+        The weights, if there are several networks of the first one.
     measure : Measure
         The measure trained for.
     classes : tuple (negative, positive)
@@ -65,6 +65,13 @@ class Model:
         Confusion matrix of the validation rows; None after `load_model`.
     extra : dict, optional
         Further values to save with the model, which JSON can hold.
+    voters : list of list of array, optional
+        The weights of further networks, as many as were trained on other folds. The score of a row is the mean of all
+        networks' scores.
+    collapsed : bool, default False
+        Whether no threshold on the held-out rows was better than to predict one class only, as the model then does.
+    interrupted : bool, default False
+        Whether a callback or Ctrl-C ended training before its time; False after `load_model`.
     """
 
     functions: TrainFunctions = field(repr=False)
@@ -80,6 +87,9 @@ class Model:
     quantifier: Quantifier | None = field(default=None, repr=False)
     validation_matrix: ConfusionMatrix | None = field(default=None, repr=False)
     extra: dict[str, Any] = field(default_factory=dict, repr=False)
+    voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
+    collapsed: bool = False
+    interrupted: bool = False
 
     @property
     def network_description(self) -> dict[str, Any]:
@@ -198,8 +208,7 @@ class Model:
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
         rows = self._rows(X)
-        with self.functions.using(self.parameters):
-            return self.functions.extra(name, rows, self.encoder.standardiser)
+        return self._mean(lambda: self.functions.extra(name, rows, self.encoder.standardiser))
 
     # -- labelled rows -------------------------------------------------------------------------------------------
 
@@ -371,8 +380,16 @@ class Model:
         return self.encoder.encode(X, network.n_columns)
 
     def _scores(self, rows: Any) -> NDArray[Any]:
-        with self.functions.using(self.parameters):
-            return self.functions.scores(rows, self.encoder.standardiser)
+        return self._mean(lambda: self.functions.scores(rows, self.encoder.standardiser))
+
+    def _mean(self, output: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """An output of the functions, averaged over the networks."""
+        total: Any = None
+        for parameters in (self.parameters, *self.voters):
+            with self.functions.using(parameters):
+                values = output()
+            total = values if total is None else total + values
+        return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
 
     def _scored(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scores, and labels in {-1, +1}."""
@@ -445,8 +462,14 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "encoder": model.encoder.as_dict(),
         "quantifier": model.quantifier and model.quantifier.as_dict(),
         "extra": model.extra,
+        "collapsed": model.collapsed,
+        "voters": len(model.voters),
     }
-    return header, {f"parameters.{k}": value for k, value in enumerate(model.parameters)}
+    return header, {
+        f"{name}.{k}": value
+        for name, parameters in zip(_network_names(len(model.voters)), (model.parameters, *model.voters))
+        for k, value in enumerate(parameters)
+    }
 
 
 def from_archive(
@@ -480,9 +503,13 @@ def from_archive(
     """
     header = _with_encoder(header, arrays)
     network = networks.build(header["network"], dtype=dtype)
+    parameters, *voters = (
+        [arrays[f"{name}.{k}"].astype(network.dtype) for k in range(len(network.parameters))]
+        for name in _network_names(header.get("voters", 0))  # files before version 3 hold one network
+    )
     return Model(
         TrainFunctions(network),
-        [arrays[f"parameters.{k}"].astype(network.dtype) for k in range(len(network.parameters))],
+        parameters,
         restore_measure(header["measure"], measure),
         tuple(header["classes"]),
         header["prior"],
@@ -491,7 +518,14 @@ def from_archive(
         best_step=header["best_step"],
         quantifier=None if header["quantifier"] is None else Quantifier.from_dict(header["quantifier"]),
         extra=header["extra"],
+        voters=voters,
+        collapsed=header.get("collapsed", False),
     )
+
+
+def _network_names(voters: int) -> list[str]:
+    """Of the networks' arrays in a model file."""
+    return ["parameters", *(f"voter{k}" for k in range(voters))]
 
 
 def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, Any]:

@@ -74,27 +74,56 @@ def export_onnx(model: Model, path: PathLike) -> None:
 
 def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]]]:
     """The nodes in order, and the constants by name."""
-    operator, options = choose("activation", description["activation"], ACTIVATIONS).onnx
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
-    layer = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
-    parameters = model.parameters
-    if description["builder"] == "tabular":
-        layer = _add_block(layer, description, parameters[:4], nodes, constants)
-        parameters = parameters[4:]
-    n_layers = len(parameters) // 2
-    for k, (W, b) in enumerate(zip(parameters[::2], parameters[1::2])):
-        constants.update({f"W{k}": W, f"b{k}": b})
-        nodes.append(("Gemm", [layer, f"W{k}", f"b{k}"], f"z{k}", {}))
-        layer = f"z{k}"
-        if k < n_layers - 1:
-            nodes.append((operator, [layer], f"a{k}", options))
-            layer = f"a{k}"
+    rows = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
+    outputs = [
+        _add_network(f"network{k}.", rows, description, parameters, nodes, constants)
+        for k, parameters in enumerate((model.parameters, *model.voters))
+    ]
+    output = outputs[0]
+    if len(outputs) > 1:
+        constants["networks"] = np.array(len(outputs), dtype=dtype)
+        nodes += [("Sum", outputs, "total", {}), ("Div", ["total", "networks"], "mean_output", {})]
+        output = "mean_output"
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
-    nodes.append(("Squeeze", [layer, "column"], "scores", {}))
+    nodes.append(("Squeeze", [output, "column"], "scores", {}))
     nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
     return nodes, constants
+
+
+def _add_network(
+    prefix: str,
+    rows: str,
+    description: Mapping[str, Any],
+    parameters: Sequence[NDArray[Any]],
+    nodes: list[Node],
+    constants: dict[str, NDArray[Any]],
+) -> str:
+    """Add one of the networks that vote, with names of its own; return the name of its output."""
+    own_nodes: list[Node] = []
+    own: dict[str, NDArray[Any]] = {}
+    layer = rows
+    if description["builder"] == "tabular":
+        layer = _add_block(rows, description, parameters[:4], own_nodes, own)
+        parameters = parameters[4:]
+    operator, options = choose("activation", description["activation"], ACTIVATIONS).onnx
+    n_layers = len(parameters) // 2
+    for k, (W, b) in enumerate(zip(parameters[::2], parameters[1::2])):
+        own.update({f"W{k}": W, f"b{k}": b})
+        own_nodes.append(("Gemm", [layer, f"W{k}", f"b{k}"], f"z{k}", {}))
+        layer = f"z{k}"
+        if k < n_layers - 1:
+            own_nodes.append((operator, [layer], f"a{k}", options))
+            layer = f"a{k}"
+
+    def renamed(name: str) -> str:
+        return name if name == rows else prefix + name
+
+    constants.update({renamed(name): value for name, value in own.items()})
+    nodes += [(kind, [*map(renamed, inputs)], renamed(output), more) for kind, inputs, output, more in own_nodes]
+    return renamed(layer)
 
 
 def _add_scaling(model: Model, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]) -> str:

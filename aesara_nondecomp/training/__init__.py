@@ -1,9 +1,10 @@
 """From arrays to a trained model.
 
 Reading order: `fit` (the entry point), `parameters` (the table of its parameters), `param_checks` (these beside each
-other), `training_data` (its rows), `recipes` (driver and options for each measure), `loop` (the training loop), `run`
-(the phases of a recipe), `trainer` (a run to completion), `early_stopping`, `checkpoints`, `schedules`, `progress`,
-`former_parameters`.
+other), `holdout` (which rows are held out), `table_network` (the network of a table), `training_data` (its rows),
+`recipes` (driver and options for each measure), `loop` (the training loop), `run` (the phases of a recipe),
+`early_stopping`, `cross_fitting` (one network, or one for each fold), `trainer` (all of them to completion),
+`checkpoints`, `schedules`, `progress`, `former_parameters`.
 """
 
 from typing import TYPE_CHECKING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 import json
@@ -24,8 +25,8 @@ from aesara_nondecomp.measures import Measure
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, write_archive
 from aesara_nondecomp.parallel import DistributedRows, all_succeed
+from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
-from aesara_nondecomp.training.run import TrainingRun
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,7 @@ class CheckpointFile:
         self._stored = comm.bcast(all_succeed(comm, lambda: self._read(checkpoint.resume)))
         self.start = self._stored[0]["start"] if self._stored else None
 
-    def begin(
-        self, start: dict[str, Any], fingerprint: dict[str, str], run: TrainingRun, validation: ValidationMonitor | None
-    ) -> None:
+    def begin(self, start: dict[str, Any], fingerprint: dict[str, str], fitting: CrossFit) -> None:
         """Restore the stored run, if there is one.
 
         Parameters
@@ -99,10 +98,8 @@ class CheckpointFile:
             State of the random generator before the run drew from it.
         fingerprint : dict of str to str
             Data and settings of this run; see `fingerprint`.
-        run : TrainingRun
+        fitting : CrossFit
             Before its first step.
-        validation : ValidationMonitor or None
-            Of the run.
 
         Raises
         ------
@@ -113,9 +110,13 @@ class CheckpointFile:
         if self._stored:
             header, arrays = self._stored
             self._check(header["fingerprint"])
-            if validation:
-                best = [arrays[f"best.{k}"] for k in range(sum(name.startswith("best.") for name in arrays))]
-                validation.restore(header["validation"], best or None)
+            done = [
+                _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor)
+                for k, values in enumerate(header["done"])
+            ]
+            run, monitor = fitting.restore(done)
+            if monitor:
+                monitor.restore(header["validation"], _named(arrays, "validation."))
             run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
         self._stored = None
 
@@ -126,25 +127,28 @@ class CheckpointFile:
         require(usable, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
         return read_archive(self.path, "checkpoint") if resume and self.path.exists() else None
 
-    def write(self, run: TrainingRun, validation: ValidationMonitor | None) -> None:
-        """Store the run as it is after its last step.
+    def write(self, fitting: CrossFit) -> None:
+        """Store the networks as they are after the last step.
 
         Parameters
         ----------
-        run : TrainingRun
-            As in `begin`.
-        validation : ValidationMonitor or None
+        fitting : CrossFit
             As in `begin`.
         """
         if not self._is_root:
             return
-        values, arrays = run.state()
-        records, columns = _pack_history(run.history)
-        header = {**self._kept, "run": values, "history": records}
-        if validation:
-            header["validation"] = validation.state()
-            arrays = {**arrays, **{f"best.{k}": p for k, p in enumerate(validation.best_parameters or [])}}
-        write_archive(self.path, "checkpoint", header, {**arrays, **columns})
+        values, arrays = fitting.run.state()
+        records, columns = _pack_history(fitting.run.history)
+        header: dict[str, Any] = {**self._kept, "run": values, "history": records, "done": []}
+        arrays = {**arrays, **columns}
+        if fitting.monitor:
+            header["validation"], kept = fitting.monitor.state()
+            arrays.update({f"validation.{name}": value for name, value in kept.items()})
+        for k, trained in enumerate(fitting.done):
+            values, own = _pack_trained(trained)
+            header["done"].append(values)
+            arrays.update({f"network{k}.{name}": value for name, value in own.items()})
+        write_archive(self.path, "checkpoint", header, arrays)
 
     def _check(self, stored: dict[str, str]) -> None:
         mine = self._kept["fingerprint"]
@@ -159,15 +163,13 @@ class CheckpointFile:
 # -- the fingerprint -------------------------------------------------------------------------------------------------
 
 
-def fingerprint(run: TrainingRun, validation: ValidationMonitor | None, **more: Any) -> dict[str, str]:
+def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
     """Digest everything that determines a run.
 
     Parameters
     ----------
-    run : TrainingRun
+    fitting : CrossFit
         Before its first step.
-    validation : ValidationMonitor or None
-        Of the run.
     **more : object
         Further settings: plain values or lists of arrays.
 
@@ -176,9 +178,11 @@ def fingerprint(run: TrainingRun, validation: ValidationMonitor | None, **more: 
     dict of str to str
         Short texts by the names of data and settings.
     """
+    run, validation = fitting.run, fitting.monitor
     schedule = [run.settings.schedule(step) for step in range(0, run.total, max(1, run.total // 100))]
     network = run.functions.network
     parts = {
+        "networks": fitting.count,
         "features": _digest(run.rows.X),
         "labels": _digest(run.rows.signs[:, None]),
         "sample_weight": "none" if run.rows.weight is None else _digest(run.rows.weight[:, None]),
@@ -225,6 +229,41 @@ def _digest(X: Any) -> str:
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+# -- networks that are trained -----------------------------------------------------------------------------------------
+
+
+def _pack_trained(trained: Trained) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    assert trained.monitor is not None  # there are several networks, and each has rows held out
+    records, columns = _pack_history(trained.history)
+    validation, kept = trained.monitor.state()
+    return {"history": records, "validation": validation}, {
+        **columns,
+        **kept,
+        "signs": trained.monitor.signs,
+        **_weight(trained),
+    }
+
+
+def _unpack_trained(values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None) -> Trained:
+    """A trained network; its monitor has the settings of a new one."""
+    monitor = copy.copy(like)
+    assert monitor is not None  # as above
+    monitor.signs, monitor.weight, monitor.snapshots = arrays.pop("signs"), arrays.pop("weight", None), {}
+    history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")})
+    monitor.restore(values["validation"], arrays)
+    return Trained(history, monitor)
+
+
+def _weight(trained: Trained) -> dict[str, NDArray[Any]]:
+    weight = None if trained.monitor is None else trained.monitor.weight
+    return {} if weight is None else {"weight": weight}
+
+
+def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with a prefix, without it."""
+    return {name[len(prefix) :]: value for name, value in arrays.items() if name.startswith(prefix)}
 
 
 # -- the history as arrays -------------------------------------------------------------------------------------------

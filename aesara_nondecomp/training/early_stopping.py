@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.training.holdout import AUTO, check_validation
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,17 +22,20 @@ class EarlyStopping:
 
     Parameters
     ----------
-    validation : float or (X, y), default 0.2
-        A share in (0, 1) of the training rows, held out by a stratified split and not trained on; or labelled rows of
-        their own.
+    validation : str, float, int, splitter or (X, y), default "auto"
+        Which rows are held out; see `fit`.
     every : int, optional
         Steps between two evaluations, at least 1; the last step is evaluated too. Default: 20 evaluations, at least 10
         steps apart.
-    patience : int, optional
-        Stop after so many evaluations in a row without a better one, at least 1. Earlier phases of a recipe are never
-        cut short. Default: never stop early.
-    tune_threshold : bool, default False
-        Move the threshold to the best one for the measure on these rows, once training has ended.
+    patience : int or None, default 4
+        Stop a network after so many evaluations in a row without a better one, at least 1; None never stops early.
+        Earlier phases of a recipe are never cut short.
+    tune_threshold : bool or "auto", default "auto"
+        Move the threshold to the best one for the measure on the held-out rows; "auto" to one that follows their noise
+        less, see `metrics.steady_threshold`, unless the threshold belongs to the algorithm, as to the baselines.
+    refit : bool, default False
+        Train once more on all rows, for as many steps as turned out best, and return that network with the threshold
+        and the calibration of the held-out rows.
 
     Raises
     ------
@@ -38,47 +43,41 @@ class EarlyStopping:
         If an argument is out of its range.
     """
 
-    validation: Any = 0.2
+    validation: Any = AUTO
     every: int | None = None
-    patience: int | None = None
-    tune_threshold: bool = False
+    patience: int | None = 4
+    tune_threshold: bool | str = AUTO
+    refit: bool = False
 
     def __post_init__(self) -> None:
-        is_share(self.validation)
+        check_validation(self.validation)
         for name in ("every", "patience"):
             value = getattr(self, name)
             if value is not None:
                 positive_int(name, value)
-        require(isinstance(self.tune_threshold, bool), "tune_threshold must be True or False", self.tune_threshold)
+        tuned = self.tune_threshold
+        needed = "tune_threshold must be True, False or 'auto'"
+        require(isinstance(tuned, bool) or isinstance(tuned, str) and tuned == AUTO, needed, tuned)
+        require(isinstance(self.refit, bool), "refit must be True or False", self.refit)
 
 
-def is_share(validation: Any) -> bool:
-    """Whether validation rows are given as a share of the training rows, and not as rows of their own.
+class Snapshot(NamedTuple):
+    """A network at one evaluation.
 
-    Parameters
+    Attributes
     ----------
-    validation : float or (X, y)
-        See `EarlyStopping`.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If it is neither a number in (0, 1) nor a pair.
+    parameters : list of arrays
+        Its averaged weights.
+    scores : array, shape (n,)
+        Of the held-out rows.
     """
-    if isinstance(validation, (tuple, list)) and len(validation) == 2:
-        return False
-    is_number = isinstance(validation, numbers.Real) and not isinstance(validation, bool)
-    usable = is_number and 0 < validation < 1
-    require(usable, "validation must be a share of the rows strictly between 0 and 1, or a pair (X, y)", validation)
-    return True
+
+    parameters: list[NDArray[Any]]
+    scores: NDArray[Any]
 
 
 class ValidationMonitor:
-    """Evaluations of a run on held-out rows, and the best weights so far.
+    """Evaluations of a run on held-out rows, and the weights that were best so far.
 
     Parameters
     ----------
@@ -86,6 +85,8 @@ class ValidationMonitor:
         Prepared as for training.
     signs : array, shape (n,)
         Labels in {-1, +1}.
+    weight : array, shape (n,), or None
+        Sample weights; None for equal ones.
     measure : measures.Measure
         By which evaluations are compared.
     every : int
@@ -94,33 +95,39 @@ class ValidationMonitor:
         `should_stop` after so many evaluations in a row without a better one, at least 1; None for never.
     threshold : float or None, default 0
         Scores above it are positive; None for the best threshold of each evaluation, if the model gets one later.
+    keep_all : bool, default False
+        Keep the weights of all evaluations, not only the best ones.
 
     Attributes
     ----------
     evaluations : list of Evaluation
         So far.
-    best_parameters : list of arrays or None
-        Parameters of the best evaluation, the first one among equals.
+    snapshots : dict of int to Snapshot
+        By the index of their evaluation.
     """
 
     def __init__(
         self,
         X: Any,
         signs: NDArray[Any],
+        weight: NDArray[Any] | None,
         measure: measures.Measure,
         every: int,
         patience: int | None,
         threshold: float | None = 0.0,
+        keep_all: bool = False,
     ):
-        self.X, self.signs, self.measure, self.every, self.patience = X, signs, measure, every, patience
-        self.threshold = threshold
+        self.X, self.signs, self.weight = X, signs, weight
+        self.measure, self.every, self.patience = measure, every, patience
+        self.threshold, self.keep_all = threshold, keep_all
         self.evaluations: list[Evaluation] = []
-        self.best_parameters: list[NDArray[Any]] | None = None
+        self.snapshots: dict[int, Snapshot] = {}
 
     @property
-    def best(self) -> Evaluation | None:
-        """The first of the best evaluations."""
-        return max(self.evaluations, key=lambda e: self.measure.merit(e.value)) if self.evaluations else None
+    def best(self) -> int | None:
+        """Index of the best evaluation, the first one among equals."""
+        merits = [self.measure.merit(evaluation.value) for evaluation in self.evaluations]
+        return int(np.argmax(merits)) if merits else None
 
     def evaluate(self, functions: Functions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
         """Evaluate parameters and keep them if they are the best so far.
@@ -141,15 +148,13 @@ class ValidationMonitor:
         """
         with functions.using(parameters):
             scores = functions.scores(self.X)
-        threshold = self.threshold
-        if threshold is None:
-            threshold, _ = metrics.best_threshold(self.measure, scores, self.signs)
-        table = metrics.confusion_at_threshold(scores, self.signs, threshold)
-        value = metrics.score(self.measure, table)
-        evaluation = Evaluation(step, value, *table, one_class=table.predicted_prevalence in (0.0, 1.0))
-        if self.best is None or self.measure.merit(value) > self.measure.merit(self.best.value):
-            self.best_parameters = parameters
+        evaluation = evaluated(self.measure, scores, self.signs, self.weight, step, self.threshold)
         self.evaluations.append(evaluation)
+        newest = len(self.evaluations) - 1
+        if self.keep_all:
+            self.snapshots[newest] = Snapshot(parameters, scores)
+        elif self.best == newest:
+            self.snapshots = {newest: Snapshot(parameters, scores)}
         return evaluation
 
     def should_stop(self, since: int = 0) -> bool:
@@ -167,21 +172,73 @@ class ValidationMonitor:
         """
         if self.patience is None or self.best is None:
             return False
-        return sum(e.step > max(since, self.best.step) for e in self.evaluations) >= self.patience
+        start = max(since, self.evaluations[self.best].step)
+        return sum(evaluation.step > start for evaluation in self.evaluations) >= self.patience
 
-    def state(self) -> dict[str, Any]:
-        """The evaluations, as values that JSON can hold, without `best_parameters`."""
-        return {"evaluations": [list(e) for e in self.evaluations]}
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Complete state.
 
-    def restore(self, state: dict[str, Any], best_parameters: list[NDArray[Any]] | None) -> None:
+        Returns
+        -------
+        values : dict
+            Values that JSON can hold.
+        arrays : dict of str to array
+            The snapshots.
+        """
+        values = {"evaluations": [list(e) for e in self.evaluations]}
+        arrays = {}
+        for index, snapshot in self.snapshots.items():
+            arrays[f"{index}.scores"] = snapshot.scores
+            arrays.update({f"{index}.{k}": value for k, value in enumerate(snapshot.parameters)})
+        return {**values, "kept": sorted(self.snapshots)}, arrays
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore a state returned by `state`.
 
         Parameters
         ----------
-        state : dict
-            The evaluations.
-        best_parameters : list of arrays or None
-            Parameters of the best evaluation.
+        values : mapping
+            As from `state`.
+        arrays : mapping of str to array
+            As from `state`.
         """
-        self.evaluations = [Evaluation(*values) for values in state["evaluations"]]
-        self.best_parameters = best_parameters
+        self.evaluations = [Evaluation(*e) for e in values["evaluations"]]
+        for index in values["kept"]:
+            count = sum(name.startswith(f"{index}.") for name in arrays) - 1
+            self.snapshots[index] = Snapshot([arrays[f"{index}.{k}"] for k in range(count)], arrays[f"{index}.scores"])
+
+
+def evaluated(
+    measure: measures.Measure,
+    scores: NDArray[Any],
+    signs: NDArray[Any],
+    weight: NDArray[Any] | None,
+    step: int,
+    threshold: float | None,
+) -> Evaluation:
+    """Evaluate a measure on hard predictions.
+
+    Parameters
+    ----------
+    measure : measures.Measure
+        Of the record.
+    scores : array, shape (n,)
+        Of the rows.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    weight : array, shape (n,), or None
+        Sample weights.
+    step : int
+        Number of the step.
+    threshold : float or None
+        Scores above it are positive; None for the best one.
+
+    Returns
+    -------
+    Evaluation
+    """
+    if threshold is None:
+        threshold, _ = metrics.best_threshold(measure, scores, signs, weight)
+    confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
+    value = metrics.score(measure, confusion)
+    return Evaluation(step, value, *confusion, one_class=confusion.predicted_prevalence in (0.0, 1.0))

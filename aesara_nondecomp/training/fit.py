@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp.data.batches import usable_batch_size
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
+from aesara_nondecomp.ops import optimisers
 from aesara_nondecomp.parallel import Communicator, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.former_parameters import fit_parameters
 from aesara_nondecomp.training.param_checks import (
@@ -28,12 +32,11 @@ from aesara_nondecomp.training.param_checks import (
 )
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
-from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
-from aesara_nondecomp.training.trainer import final_parameters, run_training
-from aesara_nondecomp.training.training_data import TrainingData, prepare
+from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.trainer import refit, run_training
+from aesara_nondecomp.training.training_data import Held, TrainingData, prepare
 
 Callback = Callable[[Step], Any]
-TUNING_SHARE = 0.2  # share of rows held out for a recipe that tunes its threshold, if there are no validation rows
 
 
 @fit_parameters
@@ -43,20 +46,21 @@ def fit(
     measure: str | measures.Measure = "f1",
     *,
     algorithm: str | Recipe = "auto",
-    network: Any = None,
-    steps: int = 2000,
+    network: Any = "auto",
+    steps: int | None = None,
     batch_size: int = 512,
     optimizer: Any = None,
     learning_rate: float | None = None,
-    schedule: Any = "constant",
+    schedule: Any = None,
     averaging: float | None = None,
-    l2: float = 0.0,
+    l2: float | None = None,
     sampler: str | float = "natural",
     standardize: bool = True,
     prior: float | None = None,
     positive: Any = None,
     sample_weight: Any = None,
-    validation: Any = None,
+    validation: Any = "auto",
+    validation_groups: Any = None,
     on_step: Callback | Sequence[Callback] | None = None,
     checkpoint: Any = None,
     progress: bool | None = None,
@@ -83,8 +87,9 @@ def fit(
     algorithm : str or Recipe, default "auto"
         "auto", which is recommended, or another name in `recipes.ALGORITHMS`; see `recipes.recipe_for`. Or a recipe of
         your own, whose drivers are copied and have their own prior.
-    network : str, sequence of int, Network, TrainFunctions, Model or callable, optional
-        What to train. Default: an mlp of widths (64, 64), or "attention" for texts. One of
+    network : str, sequence of int, Network, TrainFunctions, Model or callable, default "auto"
+        What to train. "auto" is "tabular" for rows with numeric columns, which are scaled by median and quartiles;
+        "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64. Or
 
         - a name: "mlp", "tabular", "linear", or for texts "attention" or "lstm";
         - the widths of the hidden layers of an mlp;
@@ -92,26 +97,28 @@ def fit(
         - TrainFunctions, whose compiled steps are used again;
         - a Model, to train further from its weights, with its encoder;
         - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
-    steps : int, default 2000
-        Gradient steps, at least 1.
+    steps : int, optional
+        Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best
+        step. Default: a tenth of the number of training rows, from 300 to 3,000.
     batch_size : int, default 512
         Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning unless the batch
         size is the default.
     optimizer : str or Optimiser, optional
-        See `optimisers.get`. Default: "adam".
+        See `optimisers.get`. Default: "adamw".
     learning_rate : float, optional
         Step size, above 0. Default: the recipe's.
-    schedule : str or callable, default "constant"
-        See `schedules.get`.
+    schedule : str or callable, optional
+        See `schedules.get`. Default: the recipe's; the recommended ones lower the rate along a cosine.
     averaging : float, optional
         Decay in [0, 1) of the running average of the weights. Default: the recipe's.
-    l2 : float, default 0.0
-        Weight decay of the weight matrices, at least 0.
+    l2 : float, optional
+        Weight decay of the weight matrices, at least 0. Default: the recipe's with "adamw", 0 with other optimisers.
     sampler : {"natural", "stratified", "balanced"} or float, default "natural"
         How batches are drawn, or the fraction of positives in each. See `data.MiniBatches`.
     standardize : bool, default True
-        Centre and scale dense columns to mean 0 and deviation 1 on the training rows, clipped at 10 deviations. This is
-        done in float64, before conversion to the network's dtype, and kept in the model's encoder.
+        Centre and scale dense columns on the training rows: to mean 0 and deviation 1, clipped at 10 deviations, or for
+        "tabular" by median and quartiles. This is done in float64, before conversion to the network's dtype, and kept
+        in the model's encoder.
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of `y`, by weight. A value far from it gives a
         warning.
@@ -120,10 +127,21 @@ def fit(
     sample_weight : array-like, shape (n,), optional
         Weight of each row in all class means, at least 0; rows of weight 0 are left out. Default: equal weights.
         Validation ignores weights.
-    validation : float, tuple (X, y) or EarlyStopping, optional
-        Validation rows: a share of the rows in (0, 1) to hold out, stratified, or rows of your own. The averaged
-        weights are evaluated on them during training, the best weights are returned, and the model is calibrated on
-        them. The algorithm "plug_in" chooses its threshold on them, or on a fifth of the rows if there are none.
+    validation : str, float, int, splitter, tuple (X, y), EarlyStopping or None, default "auto"
+        Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
+        none of these come from rows that were trained on.
+
+        - "auto": from 20,000 rows on, with 500 of each class, and for texts, a stratified fifth; below that five folds:
+          each of five networks is trained without one fold, and their mean score is the model's, so that all rows are
+          trained on;
+        - a share of the rows in (0, 1), stratified; "last", the last fifth, for rows in the order of time;
+        - a number of stratified folds, or a splitter of scikit-learn that holds no row out twice;
+        - rows of your own, (X, y); sample weights are not used there;
+        - EarlyStopping, for further options: when to stop, how to choose the threshold, whether to train once more on
+          all rows;
+        - None: no rows. The averaged weights after the last step are returned, at the recipe's threshold.
+    validation_groups : array-like, shape (n,), optional
+        Rows of equal value, such as those of a patient, are held out together.
     on_step : callable or sequence of callable, optional
         Called with each Step; returning True stops training after that step.
     checkpoint : path or Checkpoint, optional
@@ -133,8 +151,9 @@ def fit(
     comm : communicator, optional
         Of mpi4py: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are those of
         this process, and all other arguments are equal in all processes. Each process returns the same model, equal up
-        to rounding to that of one process with all rows in the order of the ranks. The first process calls `on_step`,
-        writes checkpoints and shows progress. See `parallel`.
+        to rounding to that of one process with all rows in the order of the ranks; only that network="auto" is an mlp
+        where there are several processes. The first process calls `on_step`, writes checkpoints and shows progress. See
+        `parallel`.
     backend : {"c", "jax"}, optional
         See `TrainFunctions`; with "jax", dense rows stay on JAX's device. Default: "c".
     seed : int, numpy Generator or None, optional
@@ -143,7 +162,15 @@ def fit(
     Returns
     -------
     Model
-        The trained model, with its encoder, threshold and history; calibrated if there are validation rows.
+        The trained model, with its encoder, threshold and history; calibrated if there are validation rows. With
+        several networks, `history` holds the steps of one after another, and `evaluations` and `best_step` count the
+        steps of each.
+
+    Warns
+    -----
+    UserWarning
+        If, on the rows held out, no threshold is better than to predict one class only: the model does so, and
+        `Model.collapsed` is True.
 
     Raises
     ------
@@ -157,7 +184,7 @@ def fit(
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> model = fit(X, X[:, 0] > 1, "f1", network=(8,), steps=200, seed=0)
+    >>> model = fit(X, X[:, 0] > 1, "f1", seed=0)
     >>> model.predict([[3.0, 0.0], [-3.0, 0.0]])
     array([ True, False])
     >>> bool(model.value(X, X[:, 0] > 1) > 0.9)
@@ -176,42 +203,63 @@ def fit(
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = _generator(seed, stored, comm)
     start = dict(rng.bit_generator.state)
+    stopping = _with_threshold_rows(stopping, algorithm)
+    refits = stopping is not None and stopping.refit
     data = prepare(
         X, y, network=trained, encoder=network.encoder if isinstance(network, Model) else None, positive=positive,
-        sample_weight=sample_weight, validation=_held_out(stopping, algorithm), standardize=standardize, seed=rng,
-        comm=comm,
+        sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
+        refit=refits, standardize=standardize, seed=rng, comm=comm,
     )  # fmt: skip
     prior = check_prior(given["prior"], data.prior)
     problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
     recipe = resolve_recipe(algorithm, measure, problem)
     functions = _functions(data.network, optimizer, backend)
     check_recipe(recipe, functions.network, data.rows.weight)
-    settings = _settings(recipe, given, len(data.rows.signs))
-    monitor = _monitor(stopping, data, measure, recipe, settings.steps)
-    initial = network.parameters if isinstance(network, Model) else None
+    settings = _settings(recipe, given, functions, data)
+    initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
     with functions.lock:
-        training = distributed(functions, comm)
-        training.initialise(rng, initial)
-        run = TrainingRun(training, recipe.phases, _placed(data.rows, functions.backend), settings, rng)
+        fitting = CrossFit(
+            distributed(functions, comm), data, recipe.phases, settings, _monitor(stopping, measure, recipe, settings),
+            rng, initial, _placement(functions.backend),
+        )  # fmt: skip
         if stored:
-            stored.begin(
-                start, fingerprint(run, monitor, measure=str(measure), prior=prior, initial=initial), run, monitor
-            )
-        run_training(run, monitor, stored, callbacks, progress)
-        parameters = final_parameters(run, monitor)
-        calibrated = _calibrated(recipe, stopping, measure, training, data.held)
+            stored.begin(start, fingerprint(fitting, measure=str(measure), prior=prior, initial=initial), fitting)
+        complete = run_training(fitting, stored, callbacks, progress)
+        choice = fitting.choice()
+        again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
+        parameters = choice.parameters if again is None else [again]
+        functions.load(parameters[0])
+    threshold, judged = _judged(recipe, stopping, measure, choice)
     return Model(
         functions,
-        parameters,
+        parameters[0],
         measure,
         data.classes,
         prior,
         data.encoder,
-        history=run.history,
-        evaluations=monitor.evaluations if monitor else [],
-        best_step=monitor.best.step if monitor and monitor.best else None,
-        **calibrated,
+        threshold,
+        history=fitting.history,
+        evaluations=choice.evaluations,
+        best_step=choice.step,
+        voters=parameters[1:],
+        interrupted=not complete or refits and again is None,
+        **judged,
     )
+
+
+def default_steps(n_rows: int) -> int:
+    """The most steps of a network, by default.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of its training rows.
+
+    Returns
+    -------
+    int
+    """
+    return int(np.clip(n_rows // 10, 300, 3000))
 
 
 def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
@@ -228,28 +276,29 @@ def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> 
     return rng
 
 
-def _held_out(stopping: EarlyStopping | None, algorithm: str | Recipe) -> Any:
-    """Validation rows; if there are none and the recipe tunes its threshold, a share of the rows."""
-    if stopping is not None:
-        return stopping.validation
+def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe) -> EarlyStopping | None:
+    """How rows are held out: also without validation, if the recipe chooses its threshold on them."""
     tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
-    return TUNING_SHARE if tunes else None
+    return EarlyStopping() if stopping is None and tunes else stopping
 
 
 def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:
     if isinstance(trained, TrainFunctions):
         return trained
-    return TrainFunctions(trained, _or(optimizer, "adam"), _or(backend, "c"))
+    return TrainFunctions(trained, _or(optimizer, "adamw"), _or(backend, "c"))
 
 
-def _settings(recipe: Recipe, given: dict[str, Any], n_rows: int) -> Settings:
+def _settings(recipe: Recipe, given: dict[str, Any], functions: TrainFunctions, data: TrainingData) -> Settings:
     """Settings of all phases; the recipe's values are the defaults."""
+    n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
+    decays = isinstance(functions.optimizer, optimisers.AdamW)
+    steps = _or(given["steps"], default_steps(n_rows))
     return Settings(
-        steps=given["steps"],
+        steps=steps,
         learning_rate=_or(given["learning_rate"], recipe.learning_rate),
-        schedule=schedules.get(given["schedule"], given["steps"]),
+        schedule=schedules.get(_or(given["schedule"], recipe.schedule), steps),
         averaging=_or(given["averaging"], recipe.averaging),
-        l2=given["l2"],
+        l2=_or(given["l2"], recipe.weight_decay if decays else 0.0),
         temperature=recipe.temperature,
         batch_size=_batch_size(given["batch_size"], n_rows),
         sampler=given["sampler"],
@@ -259,41 +308,69 @@ def _settings(recipe: Recipe, given: dict[str, Any], n_rows: int) -> Settings:
 
 def _batch_size(batch_size: int, n_rows: int) -> int:
     """The batch size; the default is reduced to the number of rows without a warning."""
-    return min(batch_size, n_rows) if batch_size == PARAMETERS["batch_size"].default else batch_size
+    is_default = batch_size == PARAMETERS["batch_size"].default
+    return min(batch_size, n_rows) if is_default else usable_batch_size(batch_size, n_rows)
 
 
 def _monitor(
-    stopping: EarlyStopping | None, data: TrainingData, measure: measures.Measure, recipe: Recipe, steps: int
-) -> ValidationMonitor | None:
-    """The monitor of the caller's validation rows; rows held out only for the threshold are not monitored."""
-    if stopping is None or data.held is None:
+    stopping: EarlyStopping | None, measure: measures.Measure, recipe: Recipe, settings: Settings
+) -> Callable[[Held, bool], ValidationMonitor] | None:
+    """Makes the monitor of a network's held-out rows; None if no rows are held out."""
+    if stopping is None:
         return None
-    every = _or(stopping.every, max(10, math.ceil(steps / 20)))
-    return ValidationMonitor(*data.held, measure, every, stopping.patience, recipe.threshold)
+    # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
+    threshold = None if _tunes(recipe, stopping) else recipe.threshold
+    every = _or(stopping.every, max(10, math.ceil(settings.steps / 20)))
+
+    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+        return ValidationMonitor(*held, measure, every, stopping.patience, threshold, keep_all)
+
+    return monitor
 
 
-def _placed(rows: TrainingRows, backend: str) -> TrainingRows:
-    """For the JAX backend, dense rows on its device; all other rows stay where they are."""
-    if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
-        return rows
-    from aesara_nondecomp.step.device_rows import DeviceRows
-
-    return rows._replace(X=DeviceRows(rows.X))
+def _tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
+    """Whether the threshold is chosen on the rows held out."""
+    if recipe.threshold is None or stopping.tune_threshold is True:
+        return True
+    return stopping.tune_threshold == "auto" and not recipe.fixed_threshold
 
 
-def _calibrated(
-    recipe: Recipe, stopping: EarlyStopping | None, measure: measures.Measure, functions: Any, held: Any
-) -> dict[str, Any]:
-    """Fields of a Model: the threshold and, if rows were held out, calibration and confusion matrix."""
-    if held is None:
-        return {"threshold": recipe.threshold}
-    scores, signs, threshold = functions.scores(held[0]), held[1], recipe.threshold
-    if threshold is None or stopping is not None and stopping.tune_threshold:
-        threshold, _ = metrics.best_threshold(measure, scores, signs)
-    return {
-        "threshold": threshold,
-        "quantifier": Quantifier.fit(scores, signs, threshold),
-        "validation_matrix": metrics.confusion_at_threshold(scores, signs, threshold),
+def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
+    """For the JAX backend, dense rows are placed on its device; all other rows stay where they are."""
+
+    def placed(rows: TrainingRows) -> TrainingRows:
+        if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
+            return rows
+        from aesara_nondecomp.step.device_rows import DeviceRows
+
+        return rows._replace(X=DeviceRows(rows.X))
+
+    return placed
+
+
+def _judged(
+    recipe: Recipe, stopping: EarlyStopping | None, measure: measures.Measure, choice: Choice
+) -> tuple[float, dict[str, Any]]:
+    """The threshold and, if rows were held out, fields of a Model: calibration, confusion matrix, collapse."""
+    if stopping is None or choice.scores is None or choice.signs is None:
+        return _or(recipe.threshold, 0.0), {}
+    scores, signs, weight, threshold = choice.scores, choice.signs, choice.weight, recipe.threshold
+    if _tunes(recipe, stopping):
+        exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
+        tune = metrics.best_threshold if exact else metrics.steady_threshold
+        threshold, _ = tune(measure, scores, signs, weight)
+    assert threshold is not None
+    confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
+    collapsed = confusion.predicted_prevalence in (0.0, 1.0)
+    if collapsed:
+        warn_caller(
+            f"on the rows held out, no threshold was better for {measure} than to predict one class only, and the "
+            "model does so. The features may not tell the classes apart, or there are too few rows."
+        )
+    return threshold, {
+        "quantifier": Quantifier.fit(scores, signs, threshold, weight),
+        "validation_matrix": confusion,
+        "collapsed": collapsed,
     }
 
 

@@ -18,7 +18,9 @@ from aesara_nondecomp.parallel import Communicator, on_root
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
+from aesara_nondecomp.training.table_network import TableNetwork
 
+AUTO = "auto"
 # Options of a network; a network that does not take one refuses it.
 NETWORK_OPTIONS = ("hidden", "activation", "dropout")
 
@@ -42,9 +44,10 @@ def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     ValueError
         If the network is unknown, or does not take one of them.
     """
-    taken = () if callable(network) else choose("network", network, networks.BUILDERS).options
+    known = {AUTO: networks.BUILDERS["tabular"], **networks.BUILDERS}  # all that "auto" may choose take these options
+    taken = () if callable(network) else choose("network", network, known).options
     # Networks of numbers take a sequence of widths; in others `hidden` is one number.
-    taken = tuple(name for name in taken if name != "hidden" or not networks.takes_tokens(network))
+    taken = tuple(name for name in taken if name != "hidden" or known[network].takes == "numbers")
     changed = {name: value for name, value in options.items() if value != PARAMETERS[name].default}
     foreign = {name: value for name, value in changed.items() if name not in taken}
     if foreign:
@@ -92,10 +95,13 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     if isinstance(network, (Network, TrainFunctions)):
         require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
         return network
-    if network is None:
-        return _maker("attention" if is_text(X) else "mlp")
+    if network is None or isinstance(network, str) and network in (AUTO, "tabular"):
+        require(
+            network != "tabular" or not is_text(X), "network='tabular' takes numbers: use attention or lstm", "texts"
+        )
+        return _maker("attention") if is_text(X) else TableNetwork(_make, "tabular" if network == "tabular" else "mlp")
     if isinstance(network, str):
-        choose("network", network, networks.BUILDERS)
+        choose("network", network, {AUTO: None, **networks.BUILDERS})
         if networks.takes_tokens(network):
             check_texts(X)
         else:
@@ -107,6 +113,10 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
     return _maker("mlp", hidden=check_parameters(hidden=network)["hidden"])
+
+
+def _make(name: str, size: int, options: dict[str, Any]) -> Network:
+    return networks.make(name, size, **options)
 
 
 def _maker(name: str, **options: Any) -> Callable[[int], Network]:

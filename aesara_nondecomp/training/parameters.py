@@ -79,6 +79,12 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def _tuning(name: str, value: Any) -> bool | str:
+    is_auto = isinstance(value, str) and value == "auto"
+    require(is_auto or isinstance(value, (bool, np.bool_)), f"{name} must be True, False or 'auto'", value)
+    return "auto" if is_auto else bool(value)
+
+
 def _of_kind(kinds: Any, what: str) -> Check:
     def check(name: str, value: Any) -> Any:
         require(isinstance(value, kinds), f"{name} must be {what}", value)
@@ -169,6 +175,18 @@ def _read_widths(text: str) -> tuple[int, ...]:
     return () if widths == (0,) else widths
 
 
+def _read_validation(text: str) -> Any:
+    """A word, a number of folds or a share."""
+    if text in ("none", "0"):
+        return None
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _read_sampler(text: str) -> str | float:
     try:
         return float(text)
@@ -182,7 +200,7 @@ PARAMETERS: dict[str, Parameter] = {
         "What moves the weights of the objective: duple, denim, dame, a baseline, or a recipe of your own.", str,
     ),
     "network": Parameter(
-        None, "name, widths, Network, TrainFunctions, Model, or callable (size -> Network)",
+        "auto", "name, widths, Network, TrainFunctions, Model, or callable (size -> Network)",
         lambda name, value: value, "What is trained: mlp, tabular, linear, attention or lstm.", str,
     ),
     "hidden": Parameter(
@@ -199,10 +217,14 @@ PARAMETERS: dict[str, Parameter] = {
     "dtype": Parameter(
         "float32", "float32 or float64", _one_of("dtype", ("float32", "float64")), "Of weights and scores."
     ),
-    "steps": Parameter(2000, "int >= 1", _whole, "Gradient steps.", int),
+    "steps": Parameter(
+        None, "int >= 1", _optional(_whole),
+        "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
+        "3,000.", int,
+    ),
     "batch_size": Parameter(512, "int >= 1", _whole, "Rows per step; all rows where there are fewer.", int),
     "optimizer": Parameter(
-        "adam", "name or Optimiser", _optimizer,
+        "adamw", "name or Optimiser", _optimizer,
         "The update rule: sgd, momentum, nesterov, adam or adamw.", str,
     ),
     "learning_rate": Parameter(
@@ -210,16 +232,16 @@ PARAMETERS: dict[str, Parameter] = {
         "Step size; by default the algorithm's.", float,
     ),
     "schedule": Parameter(
-        "constant", "name, or callable (step -> factor)", _schedule,
-        "Factor on the learning rate: constant, step, cosine or inverse_root.", str,
+        None, "name, or callable (step -> factor)", _optional(_schedule),
+        "Factor on the learning rate: constant, step, cosine or inverse_root; by default the algorithm's.", str,
     ),
     "averaging": Parameter(
         None, "float in [0, 1)", _optional(_between(0, 1, "lie in [0, 1)", low_too=True)),
         "Decay of the running average of the weights, 0 for the last weights; by default the algorithm's.", float,
     ),
     "l2": Parameter(
-        0.0, "float >= 0", _between(0, float("inf"), "be a finite number of at least 0", low_too=True),
-        "Weight decay of the weight matrices.", float,
+        None, "float >= 0", _optional(_between(0, float("inf"), "be a finite number of at least 0", low_too=True)),
+        "Weight decay of the weight matrices; by default the algorithm's for adamw, and 0 for others.", float,
     ),
     "sampler": Parameter(
         "natural", "natural, stratified, balanced, or float in (0, 1)", _sampler,
@@ -231,14 +253,20 @@ PARAMETERS: dict[str, Parameter] = {
         "Share of positives to train for; by default that of the labels.", float,
     ),
     "validation": Parameter(
-        None, "float in (0, 1), tuple (X, y), or EarlyStopping", _optional(_validation),
-        "Share of the rows held out, or labelled rows (X, y); the weights with the best value on them are kept.",
+        "auto", "auto, last, float in (0, 1), int >= 2, splitter, tuple (X, y), or EarlyStopping",
+        _optional(_validation),
+        "Which rows are held out: they choose weights and threshold, and calibrate. None holds no rows out.",
+        _read_validation,
     ),
+    "refit": Parameter(False, "bool", _flag, "Train once more on all rows, for as many steps as turned out best."),
     "patience": Parameter(
-        None, "int >= 1", _optional(_whole),
+        4, "int >= 1, or None", _optional(_whole),
         "Evaluations on the validation rows without a better one, after which training stops.", int,
     ),
-    "tune_threshold": Parameter(False, "bool", _flag, "Move the threshold to the best one on the validation rows."),
+    "tune_threshold": Parameter(
+        "auto", "bool or auto", _tuning,
+        "Move the threshold on the rows held out: to the best one there, or (auto) to a steadier one.",
+    ),
     "on_step": Parameter(
         None, "callable, or sequence of callables", _callbacks, "Called with each Step; returning True stops training."
     ),

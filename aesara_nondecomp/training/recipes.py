@@ -101,6 +101,12 @@ class Recipe(NamedTuple):
     normalize : {"prior", "batch"}
         Whether class sums are divided by the expected number of a class's rows, which is unbiased, or by its number in
         the batch (docs/algorithms.md 1.3).
+    schedule : str or callable
+        Factor on the learning rate; see `schedules.get`.
+    weight_decay : float
+        Decoupled weight decay of AdamW, at least 0; other optimisers have none unless `fit` gets it.
+    fixed_threshold : bool
+        Whether the threshold belongs to the algorithm: `fit` then moves it only if `tune_threshold` is True.
     """
 
     phases: tuple[Phase, ...]
@@ -109,6 +115,9 @@ class Recipe(NamedTuple):
     threshold: float | None = 0.0
     temperature: float = 1.0
     normalize: str = "prior"
+    schedule: Any = "cosine"
+    weight_decay: float = 0.02
+    fixed_threshold: bool = False
 
 
 class Problem(NamedTuple):
@@ -300,27 +309,38 @@ def _literal(problem: Problem, counts: bool) -> dict[str, Any]:
     return {"counts": counts, "forgetting": 1.0, "evaluate": "new", "eps": problem.eps}
 
 
+def _listing(*phases: Phase) -> Recipe:
+    """The last weights of plain Adam, thresholded at 0, as the paper has it."""
+    options: dict[str, Any] = {"averaging": 0.0, "schedule": "constant", "weight_decay": 0.0, "fixed_threshold": True}
+    return Recipe(phases, learning_rate=0.003, **options)
+
+
 def _paper_dual(driver: type[DUPLE | DENIM], measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
     phase = Phase(driver(measure, problem.prior, **_literal(problem, counts)))
-    return Recipe((phase,), learning_rate=0.003, averaging=0.0)
+    return _listing(phase)
 
 
 def _paper_dame(measure: Measure, problem: Problem, *, counts: bool) -> Recipe:
     """DAME on the head of a network trained on cross-entropy before."""
     driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, **_literal(problem, counts))
     phases = (Phase(CrossEntropy(problem.prior), 0.5), Phase(driver, 0.5, head_only=True))
-    return Recipe(phases, learning_rate=0.003, averaging=0.0)
+    return _listing(*phases)
 
 
 # -- baselines -------------------------------------------------------------------------------------------------------
 
 
+def _baseline(*phases: Phase) -> Recipe:
+    """Trained as the recommended recipes are; the threshold makes the baseline."""
+    return Recipe(phases, fixed_threshold=True)
+
+
 def _cross_entropy(measure: Measure, problem: Problem) -> Recipe:
-    return _single(CrossEntropy(problem.prior))
+    return _baseline(Phase(CrossEntropy(problem.prior)))
 
 
 def _class_weighted(measure: Measure, problem: Problem) -> Recipe:
-    return _single(ClassWeighted(problem.prior))
+    return _baseline(Phase(ClassWeighted(problem.prior)))
 
 
 def _plug_in(measure: Measure, problem: Problem) -> Recipe:
@@ -332,25 +352,25 @@ def _logit_adjusted(measure: Measure, problem: Problem) -> Recipe:
 
 
 def _struct_ann(measure: Measure, problem: Problem) -> Recipe:
-    return _single(StructANN(measure, score_scale=_SCORE_SCALE))
+    return _baseline(Phase(StructANN(measure, score_scale=_SCORE_SCALE)))
 
 
 def _direct_loss(measure: Measure, problem: Problem) -> Recipe:
     driver = DirectLoss(measure, epsilon=0.1, score_scale=_SCORE_SCALE)
-    return Recipe((Phase(CrossEntropy(problem.prior), 0.25), Phase(driver, 0.75)), learning_rate=0.003)
+    return _baseline(Phase(CrossEntropy(problem.prior), 0.25), Phase(driver, 0.75))._replace(learning_rate=0.003)
 
 
 def _spade(measure: Measure, problem: Problem) -> Recipe:
-    return _single(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps))._replace(averaging=0.0)
+    return _baseline(Phase(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps)))._replace(averaging=0.0)
 
 
 def _nemsis(measure: Measure, problem: Problem) -> Recipe:
-    return _single(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps))._replace(averaging=0.0)
+    return _baseline(Phase(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps)))._replace(averaging=0.0)
 
 
 def _amp(measure: Measure, problem: Problem) -> Recipe:
     driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, eps=problem.eps)
-    return _single(driver)._replace(averaging=0.0)
+    return _baseline(Phase(driver))._replace(averaging=0.0)
 
 
 # A new algorithm is one row here, beside its driver.

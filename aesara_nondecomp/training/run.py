@@ -39,6 +39,21 @@ class TrainingRows(NamedTuple):
     signs: NDArray[Any]
     weight: NDArray[Any] | None
 
+    def part(self, rows: NDArray[Any]) -> TrainingRows:
+        """Select some of the rows.
+
+        Parameters
+        ----------
+        rows : int array, shape (k,)
+            Row indices.
+
+        Returns
+        -------
+        TrainingRows
+        """
+        weight = None if self.weight is None else self.weight[rows]
+        return TrainingRows(select_rows(self.X, rows), self.signs[rows], weight)
+
 
 class Settings(NamedTuple):
     """Settings that all phases of a run share; see `fit`.
@@ -91,11 +106,13 @@ class TrainingRun:
         Of all phases.
     rng : numpy Generator
         Of the order of rows.
+    after : Step, optional
+        The last step of the run before, from which counts continue. Default: counts start at 0.
 
     Attributes
     ----------
     history : list of Step
-        The record of all steps so far.
+        The record of all steps of this run so far.
     phase : int
         Index of the current phase; the number of phases after the last one.
     """
@@ -107,8 +124,9 @@ class TrainingRun:
         rows: TrainingRows,
         settings: Settings,
         rng: np.random.Generator,
+        after: Step | None = None,
     ):
-        self.functions, self.rows, self.settings, self.rng = functions, rows, settings, rng
+        self.functions, self.rows, self.settings, self.rng, self.after = functions, rows, settings, rng, after
         self.phases = copy.deepcopy(list(phases))
         self.last_steps: list[int] = np.cumsum(_steps_of_phases(self.phases, settings.steps)).tolist()
         self.history: list[Step] = []
@@ -140,7 +158,8 @@ class TrainingRun:
         while self.phase < len(self.phases):
             self._phase_state = self._phase_state or _PhaseState(self, self.phases[self.phase])
             left = self.last_steps[self.phase] - len(self.history)
-            for step in islice(self._phase_state.train(self.history[-1] if self.history else None), left):
+            last = self.history[-1] if self.history else self.after
+            for step in islice(self._phase_state.train(last, self.after), left):
                 self.history.append(step)
                 yield step
             self._phase_state.functions.load(self._phase_state.functions.averaged_parameters())
@@ -234,17 +253,18 @@ class _PhaseState:
             rows = ROWS_FOR_SMALL_BATCHES
         self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
 
-    def train(self, after: Step | None) -> Iterator[Step]:
-        """Infinitely many steps."""
+    def train(self, last: Step | None, after: Step | None) -> Iterator[Step]:
+        """Infinitely many steps; `after` is the last step of the run before, from which the schedule starts anew."""
+        before, schedule = after.step if after else 0, self.settings.schedule
         return train(
             self.functions,
             self.driver,
             self.batches,
             learning_rate=self.settings.learning_rate,
-            schedule=self.settings.schedule,
+            schedule=lambda step: schedule(step - before),
             round_data=self.round_data,
             normalize=self.settings.normalize,
-            after=after,
+            after=last,
         )
 
 

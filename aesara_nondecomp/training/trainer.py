@@ -1,8 +1,9 @@
-"""Drive a run to completion: validation, callbacks, checkpoints, early stopping."""
+"""Train the networks of a call to completion: validation, callbacks, checkpoints, early stopping."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import abort_on_error
 from aesara_nondecomp.training.checkpoints import CheckpointFile
+from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
@@ -18,87 +20,117 @@ Callback = Callable[[Any], Any]
 
 
 def run_training(
-    run: TrainingRun,
-    validation: ValidationMonitor | None,
-    checkpoint: CheckpointFile | None,
-    callbacks: Sequence[Callback],
-    progress: bool | None,
-) -> None:
-    """Make the remaining steps of a run.
+    fitting: CrossFit, checkpoint: CheckpointFile | None, callbacks: Sequence[Callback], progress: bool | None
+) -> bool:
+    """Make the remaining steps of all networks.
 
     Ctrl-C ends them early with a warning, unless no step was made yet or other processes take part.
 
     Parameters
     ----------
-    run : TrainingRun
+    fitting : CrossFit
         Continues from its last step.
-    validation : ValidationMonitor or None
-        Evaluates every so many steps and at the last one; it may end the run.
     checkpoint : CheckpointFile or None
-        Written every so many steps and at the last one.
+        Written every so many steps and at the last one of each network.
     callbacks : sequence of callables
         Called with each Step; returning True stops training.
     progress : bool or None
         See `progress.progress_bar`; only rank 0 shows the bar.
+
+    Returns
+    -------
+    bool
+        Whether training ran to its end, and was not stopped by a callback or Ctrl-C.
     """
-    comm = run.functions.comm
+    comm = fitting.functions.comm
     shown = progress if comm.rank == 0 else False
-    with progress_bar(run.total, len(run.history), shown) as advance, abort_on_error(comm):
+    with progress_bar(fitting.total, len(fitting.history), shown) as advance, abort_on_error(comm):
         try:
-            _make_steps(run, validation, checkpoint, [*callbacks, advance])
+            return _train_all(fitting, checkpoint, [*callbacks, advance])
         except KeyboardInterrupt:
-            if not run.history or comm.size > 1:
+            made = len(fitting.history)
+            if not made or comm.size > 1:
                 raise  # there is no model yet, or other processes wait for the next sums
             warn_caller(
-                f"training was interrupted after {len(run.history)} of {run.total} steps: the model returned is the "
+                f"training was interrupted after {made} of {fitting.total} steps: the model returned is the "
                 "best so far. Training can be resumed from the last checkpoint, if any."
             )
+            return False
+        finally:
+            fitting.run.close()
+
+
+def refit(
+    fitting: CrossFit, steps: int, callbacks: Sequence[Callback], progress: bool | None
+) -> list[NDArray[Any]] | None:
+    """Train a last network on all rows.
+
+    Parameters
+    ----------
+    fitting : CrossFit
+        Whose networks are trained.
+    steps : int
+        As many as turned out best; the schedule is that of a whole run.
+    callbacks : sequence of callables
+        As in `run_training`.
+    progress : bool or None
+        As in `run_training`.
+
+    Returns
+    -------
+    list of arrays or None
+        The averaged weights; None if a callback or Ctrl-C stopped the training, with a warning for the latter.
+    """
+    run, comm = fitting.refit(), fitting.functions.comm
+    with progress_bar(steps, 0, progress if comm.rank == 0 else False) as advance, abort_on_error(comm):
+        try:
+            for step in islice(run.steps(), steps):
+                if any([callback(step) for callback in (*callbacks, advance)]):
+                    return None
+            return run.averaged_parameters()
+        except KeyboardInterrupt:
+            if comm.size > 1:
+                raise
+            warn_caller("training on all rows was interrupted: the model returned is the one before it")
+            return None
         finally:
             run.close()
 
 
-def final_parameters(run: TrainingRun, validation: ValidationMonitor | None) -> list[NDArray[Any]]:
-    """The parameters of the trained model, which the functions of the run hold afterwards.
-
-    Parameters
-    ----------
-    run : TrainingRun
-        Whose steps have ended.
-    validation : ValidationMonitor or None
-        Of the run.
-
-    Returns
-    -------
-    list of arrays
-        The best ones by validation, or the running average.
-    """
-    best = validation.best_parameters if validation else None
-    run.functions.load(best or run.averaged_parameters())
-    return run.functions.parameters()
+def _train_all(fitting: CrossFit, checkpoint: CheckpointFile | None, callbacks: Sequence[Callback]) -> bool:
+    """Train network after network; False if a callback stops it."""
+    write = None if checkpoint is None else (lambda: checkpoint.write(fitting))
+    every = checkpoint.every if checkpoint else 0
+    return all(_train_one(run, monitor, callbacks, write, every) for run, monitor in fitting.runs())
 
 
-def _make_steps(
+def _train_one(
     run: TrainingRun,
-    validation: ValidationMonitor | None,
-    checkpoint: CheckpointFile | None,
+    monitor: ValidationMonitor | None,
     callbacks: Sequence[Callback],
-) -> None:
-    if _out_of_patience(run, validation):  # a finished run was resumed
-        return
+    write: Callable[[], None] | None,
+    every: int,
+) -> bool:
+    """Make the remaining steps of a network; False if a callback stops it."""
+    if _out_of_patience(run, monitor):  # a finished run was resumed
+        return True
     for step in run.steps():
-        last = step.step == run.total
-        if validation and (last or step.step % validation.every == 0):
-            validation.evaluate(run.functions, run.averaged_parameters(), step.step)
-        answers = [callback(step) for callback in callbacks]
-        stop = any(answers) or _out_of_patience(run, validation)
-        if checkpoint and (stop or last or step.step % checkpoint.every == 0):
-            checkpoint.write(run, validation)
-        if stop:
-            return
+        made = len(run.history)
+        last = made == run.total
+        evaluated = monitor is not None and (last or made % monitor.every == 0)
+        if monitor and evaluated:
+            monitor.evaluate(run.functions, run.averaged_parameters(), made)
+        stopped = any([callback(step) for callback in callbacks])
+        ends = stopped or evaluated and _out_of_patience(run, monitor)
+        if write and (ends or last or made % every == 0):
+            write()
+        if ends:
+            return not stopped
+    return True
 
 
-def _out_of_patience(run: TrainingRun, validation: ValidationMonitor | None) -> bool:
-    if validation is None:
+def _out_of_patience(run: TrainingRun, monitor: ValidationMonitor | None) -> bool:
+    if monitor is None:
         return False
     start = run.last_phase_begins
-    return start is not None and validation.should_stop(since=start)
+    return start is not None and monitor.should_stop(since=start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from aesara_nondecomp.data import (
     prepare_rows,
     raw_rows,
     select_rows,
-    stratified_split,
 )
 from aesara_nondecomp.data.inputs import count_rows, is_input_table, select_inputs
 from aesara_nondecomp.data.tabular import TableColumns, read_table
@@ -28,10 +28,11 @@ from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import LOCAL, Communicator, all_succeed, distribute_rows, gather_vectors
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.early_stopping import is_share
+from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.run import TrainingRows
+from aesara_nondecomp.training.table_network import TableNetwork
 
-Held = tuple[Any, NDArray[Any]]
+Held = TrainingRows
 
 
 class Split(NamedTuple):
@@ -48,9 +49,13 @@ class Split(NamedTuple):
     train : int array, shape (m,), or None
         Indices of the training rows; None for all rows.
     held : int array, shape (k,), or None
-        Indices of the rows held out for validation; None if none are.
+        Indices of the rows held out from the only network; None if none are.
     held_signs : int8 array, shape (k,), in {-1, +1}, or None
         Labels of the rows held out.
+    held_weight : float64 array, shape (k,), or None
+        Their weights.
+    folds : list of Fold
+        Where each of several networks holds other rows out: divisions of the training rows.
     """
 
     classes: tuple[Any, Any]
@@ -59,6 +64,8 @@ class Split(NamedTuple):
     train: NDArray[Any] | None = None
     held: NDArray[Any] | None = None
     held_signs: NDArray[Any] | None = None
+    held_weight: NDArray[Any] | None = None
+    folds: tuple[Fold, ...] = ()
 
     @property
     def prior(self) -> float:
@@ -73,8 +80,8 @@ class TrainingData(NamedTuple):
     ----------
     rows : TrainingRows
         Rows as the network takes them, with labels and weights.
-    held : tuple (rows, signs) or None
-        Validation rows, likewise.
+    held : TrainingRows or None
+        Validation rows, likewise; those of the caller's own have no weights.
     encoder : InputEncoder
         The model's input pipeline, learned from the training rows.
     classes : tuple (negative, positive)
@@ -83,6 +90,8 @@ class TrainingData(NamedTuple):
         Share of positives among the training rows, by weight.
     network : Network or TrainFunctions
         What is trained; made for these rows if it was not given.
+    folds : tuple of Fold
+        Divisions of the rows, if several networks are trained.
     """
 
     rows: TrainingRows
@@ -91,6 +100,25 @@ class TrainingData(NamedTuple):
     classes: tuple[Any, Any]
     prior: float
     network: Network | TrainFunctions
+    folds: tuple[Fold, ...] = ()
+
+    def part(self, index: int) -> tuple[TrainingRows, Held | None]:
+        """The rows that a network is trained on, and those held out from it.
+
+        Parameters
+        ----------
+        index : int
+            Of the network.
+
+        Returns
+        -------
+        rows : TrainingRows
+        held : TrainingRows or None
+        """
+        if not self.folds:
+            return self.rows, self.held
+        train, held = self.folds[index]
+        return self.rows.part(train), self.rows.part(held)
 
 
 def prepare(
@@ -98,10 +126,12 @@ def prepare(
     y: Any,
     *,
     network: Network | TrainFunctions | Callable[[int], Network | TrainFunctions],
+    validation_groups: Any = None,
     encoder: InputEncoder | None = None,
     positive: Any = None,
     sample_weight: Any = None,
     validation: Any = None,
+    refit: bool = False,
     standardize: bool = True,
     seed: Any = None,
     comm: Communicator = LOCAL,
@@ -117,14 +147,19 @@ def prepare(
         Labels of two classes in any coding.
     network : Network, TrainFunctions or callable
         What is trained, or a function that makes it for a number of columns (for texts, of words).
+    validation_groups : array-like, shape (n,), optional
+        Rows of equal value are held out together.
     encoder : InputEncoder, optional
-        That of a model to train further. Default: learned from the training rows.
+        That of a model to train further. Default: learned from the training rows; with several networks, from all rows,
+        whose labels it does not see.
     positive : scalar, optional
         The positive label. Default: the larger one.
     sample_weight : array-like, shape (n,), optional
         Weights of at least 0; rows of weight 0 are left out. Default: equal weights.
-    validation : float or tuple (X, y), optional
-        Share of the rows to hold out, stratified, in (0, 1); or separate rows. Default: no validation rows.
+    validation : object, optional
+        See `fit`. Default: no validation rows.
+    refit : bool, default False
+        Keep rows that are held out among those to train on, for a last network, also where a single part is held out.
     standardize : bool, default True
         Centre and scale dense columns.
     seed : int or numpy Generator, optional
@@ -143,26 +178,32 @@ def prepare(
     """
     known = _network_of(network)
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
-    y, sample_weight = gather_vectors(comm, count_rows(inputs), y, sample_weight)
-    split = _split(y, positive, sample_weight, validation, seed)
+    y, sample_weight, groups = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
+    slow = isinstance(inputs, list) or known is not None and known.takes_tokens
+    split = _split(y, positive, sample_weight, validation, groups, seed, one_part=slow, refit=refit)
     if comm.size == 1:
         check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm)
-    chosen: Any = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
+    scales = standardize and encoder is None
+    of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
+    if of_columns:
+        chosen, learned = of_columns[0], replace(learned, standardiser=of_columns[1])
+    else:
+        chosen = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
     takes = _network_of(chosen)
     _check_fit(takes, rows, learned)
-    if standardize and encoder is None and not takes.takes_tokens:
+    if scales and not of_columns and not takes.takes_tokens:
         learned = learned.measured(train, split.weight)
 
     def prepared(part: Any) -> Any:
         return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
     rows_to_train = TrainingRows(prepared(train), split.signs, split.weight)
-    to_validate = held and (prepared(held[0]), held[1])
-    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen)
+    to_validate = None if held is None else held._replace(X=prepared(held.X))
+    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds)
 
 
 def _network_of(network: Any) -> Any:
@@ -203,17 +244,24 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
     return raw_rows(X, None if network is None else network.n_columns)
 
 
-def _split(y: Any, positive: Any, sample_weight: Any, validation: Any, seed: Any) -> Split:
-    """Encode the labels, drop rows of weight 0, and hold out the validation share, if there is one."""
+def _split(
+    y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, *, one_part: bool, refit: bool
+) -> Split:
+    """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
     labels = encode_labels(y, positive)
     weight = None if sample_weight is None else check_sample_weight(_numbers(sample_weight), labels.signs)
-    if weight is None and not _holds_out(validation):  # spares the memory of the indices of all rows
+    holds_out = validation is not None and not is_pair(validation)
+    needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
+    require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
+    if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
-    train, held = kept, None
-    if _holds_out(validation):
-        parts = stratified_split(labels.signs[kept], float(validation), seed)
-        train, held = (kept[part] for part in parts)
+    folds: list[Fold] = []
+    if holds_out:
+        groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
+        folds = plan_folds(validation, labels.signs[kept], seed, groups, one_part=one_part)
+    single = len(folds) == 1 and not refit
+    train, held = (kept[folds[0].train], kept[folds[0].held]) if single else (kept, None)
     return Split(
         labels.classes,
         labels.signs[train],
@@ -221,11 +269,17 @@ def _split(y: Any, positive: Any, sample_weight: Any, validation: Any, seed: Any
         None if len(train) == len(labels.signs) else train,
         held,
         None if held is None else labels.signs[held],
+        None if held is None or weight is None else weight[held],
+        () if single else tuple(folds),
     )
 
 
-def _holds_out(validation: Any) -> bool:
-    return validation is not None and is_share(validation)
+def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
+    groups = np.asarray(groups)
+    require(groups.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", groups.shape)
+    missing = sum(cell is None or cell != cell for cell in groups.tolist())
+    require(not missing, "validation_groups must not be missing: give each such row a group of its own", missing)
+    return np.asarray(groups)
 
 
 def _numbers(sample_weight: Any) -> NDArray[Any]:
@@ -272,8 +326,8 @@ def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator
 ) -> Held | None:
     if split.held is not None and split.held_signs is not None:
-        return select_rows(rows, split.held), split.held_signs
-    if validation is None:
+        return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight)
+    if validation is None or not is_pair(validation):
         return None
     X, y = validation
     inputs = all_succeed(comm, lambda: _read(X, network, comm))
@@ -285,4 +339,4 @@ def _held_rows(
     check_lengths(held, signs)
     found = np.unique(signs).tolist()
     require(len(found) == 2, "validation needs rows of both classes", f"only {split.classes[found[0] > 0]!r}")
-    return held, signs
+    return TrainingRows(held, signs, None)

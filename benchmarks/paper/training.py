@@ -116,6 +116,7 @@ def _fit(
         steps=run.steps,
         batch_size=min(training.batch_size, len(part.train.signs)),
         schedule=training.schedule,
+        validation=None,
         standardize=False,
         seed=run.seed,
         on_step=on_step,

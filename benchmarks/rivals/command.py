@@ -33,7 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", help="folder of the data sets that the package does not carry")
     parser.add_argument(
-        "--json", required=True, metavar="FILE", help="file for the results; FILE with an l added holds the runs"
+        "--json",
+        default="out/rivals.json",
+        metavar="FILE",
+        help="file for the results; FILE with an l added holds the runs (default: out/rivals.json)",
     )
     parser.add_argument("--sets", nargs="+", metavar="NAME", help=f"of {', '.join(SETS)} (default all)")
     parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES, metavar="NAME")

@@ -74,6 +74,8 @@ def train_one(tweets: Tweets, network: str, objective: str, seed: int, plan: Pla
         network=functions,
         steps=plan.steps,
         batch_size=min(BATCH_SIZE, len(signs)),
+        schedule="constant",
+        validation=None,
         seed=seed,
         on_step=read,
     )

@@ -155,6 +155,7 @@ def _readings(
             sampler=stage.sampler,
             schedule=variant.schedule,
             l2=variant.l2,
+            validation=None,
             standardize=False,
             seed=[cell.seed, number],
             on_step=read,

@@ -45,9 +45,9 @@ TRAIN = [
     (GOOD, ["--drop", "zz"], "no column 'zz' to drop"),
     (GOOD, ["--categorical", "zz"], "no column 'zz'"),
     (GOOD, ["--measure", "gtppr"], "no driver trains gtppr directly"),
-    (GOOD, ["--validation", "1.5"], "--validation must lie in [0, 1), got 1.5"),
-    (GOOD, ["--validation", "0", "--patience", "3"], "--patience needs held-out rows"),
-    (GOOD, ["--validation", "0", "--tune-threshold"], "--tune-threshold needs held-out rows"),
+    (GOOD, ["--validation", "none", "--patience", "3"], "--patience needs held-out rows"),
+    (GOOD, ["--validation", "none", "--tune-threshold"], "--tune-threshold needs held-out rows"),
+    (GOOD, ["--validation", "none", "--refit"], "--refit needs held-out rows"),
     (GOOD, ["--seed", "-1"], "non-negative"),
 ]  # fmt: skip
 
@@ -66,6 +66,10 @@ USAGE = [
     (["--dropout", "1"], "dropout must lie in [0, 1), got 1.0"),
     (["--activation", "rely"], "unknown activation 'rely'. Did you mean 'relu'"),
     (["--backend", "cc"], "unknown backend 'cc'"),
+    (["--validation", "1.5"], "a share of the rows strictly between 0 and 1, a number of folds of at least 2"),
+    (["--validation", "1"], "a number of folds of at least 2"),
+    (["--validation", "first"], "validation must be 'auto', 'last', a share"),
+    (["--patience", "0"], "patience must be a whole number of at least 1, got 0"),
 ]
 
 

@@ -28,7 +28,7 @@ RNG = np.random.default_rng(0)
 N = 300
 AGE, COLOUR = RNG.normal(40, 10, N), RNG.choice(["red", "green", "blue"], N)
 SICK = AGE / 10 + 3 * (COLOUR == "red") + RNG.standard_normal(N) > 5.5
-SMALL = ["--hidden", "4", "--steps", "60", "--quiet"]
+SMALL = ["--hidden", "4", "--steps", "60", "--learning-rate", "0.02", "--quiet"]
 
 
 def write_table(path, gaps=True, labels=("well", "sick")):
@@ -69,7 +69,15 @@ def test_predictions_of_a_raw_table_are_those_of_the_model(trained, tmp_path):
     assert np.array_equal([row["prediction"] == "sick" for row in rows], scores > model.threshold)
     probabilities = [float(row["probability"]) for row in rows]
     assert np.array_equal(np.argsort(probabilities, kind="stable"), np.argsort(scores, kind="stable"))
-    assert np.mean((scores > 0) == SICK) > 0.8
+    assert np.mean((scores > model.threshold) == SICK) > 0.8
+
+
+def test_the_network_follows_from_the_columns_unless_it_is_named(trained, tmp_path):
+    table, path, _ = trained
+    arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--network", "mlp"]
+    assert main([*arguments, "--validation", "none", "--out", str(tmp_path / "m"), *SMALL]) == 0
+    assert load_model(path).network_description["builder"] == "tabular"
+    assert load_model(tmp_path / "m").network_description["builder"] == "mlp"
 
 
 def test_predict_needs_no_labels_and_writes_to_stdout(trained, tmp_path, capsys):
@@ -86,19 +94,24 @@ def test_predict_needs_no_labels_and_writes_to_stdout(trained, tmp_path, capsys)
     assert by_order_of_columns.splitlines() == capsys.readouterr().out.splitlines()[:6]
 
 
+def all_parameters(path):
+    """Of the networks in a model file."""
+    model = load_model(path)
+    return [p for parameters in (model.parameters, *model.voters) for p in parameters]
+
+
 def test_one_seed_gives_one_model_in_two_processes(trained, tmp_path):
     table, path, _ = trained
     again = str(tmp_path / "again.model")
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", again, *SMALL]
     root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-m", "aesara_nondecomp", *arguments], cwd=root).returncode == 0
-    for mine, its in zip(load_model(path).parameters, load_model(again).parameters):
-        assert np.array_equal(mine, its)
+    assert all(map(np.array_equal, all_parameters(path), all_parameters(again)))
 
 
 def test_the_report_of_training_is_of_the_held_out_rows(trained):
     report = json.loads((trained[2] / "report.json").read_text())
-    assert report["rows"] == sum(report["table"].values()) == N // 5
+    assert report["rows"] == sum(report["table"].values()) == N  # each by the network that was not trained on it
     assert report["judged_on"] == "held-out rows"
     assert report["model"] == {**report["model"], "positive": "sick", "negative": "well", "measure": "f1"}
     assert report["measures"]["f1"]["value"] > report["measures"]["f1"]["trivial"]
@@ -115,7 +128,7 @@ def test_evaluate_reports_every_measure_with_its_interval(trained, tmp_path, cap
     assert set(report["measures"]) == {str(measure) for measure in measures.defaults()}
     assert all(m["low"] <= m["value"] <= m["high"] for m in report["measures"].values() if m["better"] == "larger")
     assert set(report["prevalence"]) == set(METHODS)
-    for text in ("predicted sick", "true well", "95 % interval", "adjusted count", "threshold 0"):
+    for text in ("predicted sick", "true well", "95 % interval", "adjusted count", "threshold"):
         assert text in told
 
 
@@ -166,6 +179,35 @@ def test_labels_that_look_like_numbers_are_told_apart_by_value(tmp_path):
     assert main(["evaluate", model, table, "--quiet"]) == 0
 
 
+# -- rows held out ---------------------------------------------------------------------------------------------------
+
+HELD_OUT = [("auto", 5, N), ("3", 3, N), ("0.2", 1, N // 5), ("last", 1, N // 5), ("none", 1, 0)]
+
+
+@pytest.mark.parametrize("validation, networks, held", HELD_OUT)
+def test_rows_are_held_out_as_asked_for(tmp_path, validation, networks, held):
+    table, model, report = write_table(tmp_path / "t.csv"), str(tmp_path / "m"), tmp_path / "r.json"
+    columns = ["--target", "state", "--positive", "sick", "--drop", "name"]
+    arguments = ["train", table, *columns, "--validation", validation, "--out", model, "--report", str(report)]
+    assert main([*arguments, *SMALL]) == 0
+    facts = json.loads(report.read_text())
+    assert 1 + len(load_model(model).voters) == networks
+    assert (facts["judged_on"], facts["rows"]) == (("held-out rows", held) if held else ("training rows", N))
+    assert (facts["best_step"] is None) == (held == 0)
+
+
+@pytest.mark.parametrize("validation", ["auto", "0.2"])
+def test_a_refit_saves_one_network_that_is_judged_on_rows_held_out_before(tmp_path, validation):
+    table, model, report = write_table(tmp_path / "t.csv"), str(tmp_path / "m"), tmp_path / "r.json"
+    columns = ["--target", "state", "--positive", "sick", "--drop", "name", "--validation", validation]
+    columns += ["--patience", "99"]
+    assert main(["train", table, *columns, "--refit", "--out", model, "--report", str(report), *SMALL]) == 0
+    facts = json.loads(report.read_text())
+    assert load_model(model).voters == [] and facts["judged_on"] == "held-out rows"
+    assert facts["rows"] == (N if validation == "auto" else N // 5)
+    assert facts["steps"] == 60 * (5 if validation == "auto" else 1) + facts["best_step"]
+
+
 # -- interruption ----------------------------------------------------------------------------------------------------
 
 
@@ -177,22 +219,22 @@ def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(t
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
     original = CheckpointFile.write
 
-    def write_and_interrupt(self, run, validation):
-        original(self, run, validation)
-        if len(run.history) == 30:
+    def write_and_interrupt(self, fitting):
+        original(self, fitting)
+        if len(fitting.history) == 90:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(CheckpointFile, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)
     assert main(arguments) == 0
-    assert "interrupted after 30 of 60 steps" in capsys.readouterr().err
+    assert "interrupted after 90 of 300 steps" in capsys.readouterr().err
     assert Path(f"{model}.checkpoint").exists()
     monkeypatch.undo()
     _checkpoint_every(monkeypatch, 30)
     assert main([*arguments, "--resume"]) == 0
     assert not Path(f"{model}.checkpoint").exists()
-    for mine, its in zip(load_model(path).parameters, load_model(model).parameters):
-        assert np.array_equal(mine, its)
+    assert all(map(np.array_equal, all_parameters(path), all_parameters(model)))
+    assert len(load_model(model).voters) == len(load_model(path).voters) == 4
 
 
 def _checkpoint_every(monkeypatch, every):

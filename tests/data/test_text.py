@@ -88,7 +88,7 @@ def test_input_that_is_no_list_of_strings_gets_one_clear_error(vocabulary, name)
 
 def test_texts_without_any_word_cannot_be_learned_from():
     with pytest.raises(ValueError, match="2 texts that are all empty"):
-        fit(["", "  "], [0, 1])
+        fit(["", "  "], [0, 1], validation=None)
     with pytest.raises(ValueError, match="some word must occur min_count = 2 times"):
         Vocabulary.learn(["one", "two"])
 
@@ -223,7 +223,7 @@ def test_texts_and_their_ids_are_trained_by_the_recipe_for_text(trained):
     texts, y, _ = trained
     vocabulary, skewed = Vocabulary.learn(texts), np.arange(200) < 50
     recipe = recipe_for("kld", Problem(0.25, 0.5 / 200, text=True))
-    common = {"steps": 2, "batch_size": 200, "seed": 0}
+    common = {"steps": 2, "batch_size": 200, "seed": 0, "validation": None}
     network = networks.lstm(len(vocabulary))
     by_recipe = fit(texts, skewed, "kld", network="lstm", algorithm=recipe, **common)
     of_texts = fit(texts, skewed, "kld", network="lstm", **common)

@@ -85,10 +85,14 @@ PARAMETERS_OF_FIT = [
     ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
     ({"steps": 1.5}, "steps must be a whole number of at least 1, got 1.5"),
     ({"schedule": "cosin"}, "unknown schedule 'cosin'. Did you mean 'cosine'"),
-    ({"validation": 1.5}, "held_out must lie strictly between 0 and 1|share.*1.5"),
-    ({"patience": 3}, "patience needs `validation`"),
+    ({"validation": 1.5}, "validation must be 'auto', 'last', a share.* got 1.5"),
+    ({"validation": 1}, "a number of folds of at least 2, .* got 1"),
+    ({"validation": 13}, "13 folds"),
+    ({"validation": "first"}, "validation must be 'auto', 'last', .* got 'first'"),
+    ({"validation": None, "patience": 3}, "patience needs"),
+    ({"validation": None, "refit": True}, "refit needs rows held out: set validation"),
     ({"validation": 0.5, "patience": 0}, "patience must be a whole number of at least 1"),
-    ({"tune_threshold": True}, "tune_threshold needs held-out rows.*set validation"),
+    ({"validation": None, "tune_threshold": True}, "tune_threshold needs held-out rows.*set validation"),
     ({"resume": True}, "resume needs a checkpoint"),
     ({"on_step": 3}, "on_step must be a callable"),
 ]  # fmt: skip
@@ -149,10 +153,25 @@ def test_validation_rows_of_fit_must_be_a_pair(share):
         MeasureClassifier(steps=5).fit(X, Y, validation=share)
 
 
-@pytest.mark.parametrize("flag", ["warm_start", "resume", "tune_threshold"])
-def test_a_flag_must_be_true_or_false(flag):
-    with pytest.raises(ValueError, match=f"{flag} must be True or False, got 'no'"):
+@pytest.mark.parametrize("flag, values", [
+    ("warm_start", "True or False"), ("resume", "True or False"), ("refit", "True or False"),
+    ("tune_threshold", "True, False or 'auto'"),
+])  # fmt: skip
+def test_a_flag_must_be_true_or_false(flag, values):
+    with pytest.raises(ValueError, match=f"{flag} must be {values}, got 'no'"):
         MeasureClassifier(steps=5, **{flag: "no"}).fit(X, Y)
+
+
+@pytest.mark.parametrize("groups, validation, message", [
+    (np.arange(30), "auto", r"validation_groups must hold one value per row, shape \(40,\), got \(30,\)"),
+    (np.arange(40), None, "validation_groups need rows to hold out"),
+    (np.arange(40), (X, Y), "validation_groups need rows to hold out"),
+])  # fmt: skip
+def test_bad_groups_are_refused(groups, validation, message):
+    estimator = MeasureClassifier(validation=None if validation is None else "auto")
+    rows = validation if isinstance(validation, tuple) else None
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X, Y, validation=rows, validation_groups=groups)
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -17,7 +17,7 @@ import scipy.sparse
 sklearn = pytest.importorskip("sklearn", reason="the estimators need the extra `sklearn`")
 
 from sklearn.base import clone  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit, cross_val_score  # noqa: E402
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
@@ -28,8 +28,8 @@ from aesara_nondecomp.data import Standardiser, stratified_split  # noqa: E402
 from aesara_nondecomp.estimators import classifier as classifier_module  # noqa: E402
 from aesara_nondecomp.estimators import scoring  # noqa: E402
 from aesara_nondecomp.metrics import multiclass  # noqa: E402
-from aesara_nondecomp.metrics.threshold import best_threshold  # noqa: E402
 from aesara_nondecomp.metrics.multiclass import averaged_value  # noqa: E402
+from aesara_nondecomp.metrics.threshold import best_threshold  # noqa: E402
 from aesara_nondecomp.training.recipes import Problem, recipe_for  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -38,8 +38,14 @@ Y = (X[:, 0] + 0.5 * RNG.standard_normal(240) > 0.8).astype(int)
 
 
 def tiny(measure="f1", **options):
-    """One network shape for nearly all tests, so that it is compiled once."""
-    return MeasureClassifier(measure, **{"hidden": (4,), "steps": 40, "batch_size": 64, "random_state": 0, **options})
+    """One network of one shape, trained on all rows, for nearly all tests, so that it is compiled once."""
+    common = {"network": "mlp", "hidden": (4,), "steps": 40, "batch_size": 64, "validation": None, "random_state": 0}
+    return MeasureClassifier(measure, **{**common, **options})
+
+
+def by_default(**options):
+    """As it is without any parameter, but smaller: five networks of the rows' columns, which vote."""
+    return MeasureClassifier(**{"hidden": (4,), "steps": 40, "batch_size": 64, "random_state": 0, **options})
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +53,18 @@ def fitted():
     return tiny().fit(X, Y)
 
 
+@pytest.fixture(scope="module")
+def voted():
+    return by_default().fit(X, Y)
+
+
 def parameters(estimator):
     return np.concatenate([p.ravel() for p in estimator.model_.parameters])
+
+
+def all_parameters(estimator):
+    """Of the network and of its voters."""
+    return np.concatenate([parameters(estimator), *(p.ravel() for voter in estimator.model_.voters for p in voter)])
 
 
 # -- what is learned -------------------------------------------------------------------------------------------------
@@ -83,7 +99,7 @@ def test_a_smaller_positive_label_turns_scores_and_probabilities_round(fitted):
     assert np.array_equal(turned.predict(X), 1 - fitted.predict(X))
 
 
-def test_probabilities_are_calibrated_on_the_training_rows(fitted):
+def test_without_rows_held_out_probabilities_are_calibrated_on_the_training_rows(fitted):
     probabilities = fitted.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert probabilities[:, 1].mean() == pytest.approx(Y.mean(), abs=0.01)
@@ -118,7 +134,7 @@ def test_scaling_counts_a_weight_as_repeated_rows():
 
 def test_a_share_held_out_is_not_trained_on():
     train, held = stratified_split(np.where(Y == 1, 1, -1), 0.25, 0)
-    spoilt = np.where(np.isin(np.arange(len(X)), held)[:, None], 100.0, X)
+    spoilt = np.where(np.isin(np.arange(len(X)), held)[:, None], 3 * X, X)
     by_share, of_spoilt = (tiny(validation=0.25, steps=9).fit(rows, Y) for rows in (X, spoilt))
     assert np.array_equal(parameters(by_share), parameters(of_spoilt))
     assert by_share.quantifier_ != of_spoilt.quantifier_
@@ -132,6 +148,41 @@ def test_a_tuned_threshold_is_the_best_on_the_held_out_rows():
     assert tuned.threshold_ == best_threshold("f1", scores, signs)[0]
     assert np.array_equal(tuned.predict(X), (tuned.decision_function(X) > 0).astype(int))
     assert tuned.quantifier_.tpr == np.mean(scores[signs > 0] > tuned.threshold_)
+
+
+def test_by_default_five_networks_vote_and_each_row_is_judged_by_one_that_was_not_trained_on_it(voted):
+    assert len(voted.model_.voters) == 4 and voted.model_.network_description["builder"] == "tabular"
+    assert sum(voted.model_.validation_matrix) == len(X)
+    assert voted.n_iter_ == len(voted.history_) <= 5 * 40 and voted.model_.best_step <= 40
+    assert voted.score(X, Y) > 0.6
+
+
+def test_probabilities_of_labels_that_are_noise_stay_near_their_share():
+    """They are calibrated on rows that were not trained on, however well a network memorises those it was."""
+    rng = np.random.default_rng(3)
+    rows, noise = rng.standard_normal((150, 20)), (rng.random(150) < 0.3).astype(int)
+    options = {"network": "mlp", "hidden": (64,), "steps": 200, "learning_rate": 0.02, "tune_threshold": False}
+    of_training_rows = tiny(**options).fit(rows, noise).predict_proba(rows)[:, 1]
+    of_other_rows = by_default(**options).fit(rows, noise).predict_proba(rows)[:, 1]
+    assert of_training_rows[noise == 1].min() > 0.5 > of_training_rows[noise == 0].max()
+    assert np.abs(of_other_rows - noise.mean()).max() < 0.12
+
+
+def test_rows_of_a_group_are_held_out_together():
+    groups, fold = np.arange(len(X)) % 7, np.zeros(len(X))
+    fold[next(GroupKFold(2).split(X, Y, groups))[0]] = 1  # those that its first division trains on
+    by_group = by_default(validation=GroupKFold(2)).fit(X, Y, validation_groups=groups)
+    by_fold = by_default(validation=PredefinedSplit(fold)).fit(X, Y)
+    assert np.array_equal(all_parameters(by_group), all_parameters(by_fold))
+    with pytest.raises(ValueError, match=r"one value per row, shape \(240,\)"):
+        by_default().fit(X, Y, validation_groups=groups[:9])
+
+
+def test_a_refit_is_one_network_of_all_rows(voted):
+    again = by_default(refit=True).fit(X, Y)
+    assert again.model_.voters == [] and again.model_.best_step == voted.model_.best_step
+    assert again.n_iter_ == voted.n_iter_ + voted.model_.best_step
+    assert again.quantifier_ == voted.quantifier_ and again.threshold_ == voted.threshold_
 
 
 def test_an_infinite_threshold_leaves_finite_scores(fitted):
@@ -150,9 +201,17 @@ def test_warm_start_begins_at_the_last_weights():
     np.testing.assert_allclose(parameters(warm), before, atol=1e-6)
 
 
+def test_warm_start_begins_at_the_last_weights_of_each_network_that_votes():
+    warm = by_default(warm_start=True).fit(X, Y)
+    before = all_parameters(warm)
+    warm.set_params(learning_rate=1e-12, steps=1).fit(X, Y)
+    np.testing.assert_allclose(all_parameters(warm), before, atol=1e-6)
+
+
 def test_partial_fit_on_the_same_rows_is_fit():
     """A linear network starts at zero, and batches of all rows leave nothing to chance."""
     options = {"network": "linear", "hidden": (64, 64), "dtype": "float64", "batch_size": 240, "steps": 5}
+    options |= {"schedule": "constant"}  # a stream has no end
     whole = tiny("min", **options).fit(X, Y)
     parts = tiny("min", **options)
     for _ in range(5):
@@ -225,6 +284,23 @@ def test_a_copy_predicts_the_same_and_goes_on_the_same(copied):
     assert np.array_equal(parameters(twin.partial_fit(X, Y)), parameters(original.partial_fit(X, Y)))
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_a_copy_has_the_network_of_the_columns_and_all_that_vote(copied):
+    spiky = np.column_stack([X[:, :2], np.maximum(X[:, 2], 0)])  # half of its values are 0: it gets bins
+    original = by_default(steps=20).fit(spiky, Y)
+    twin = copied(original)
+    assert twin.model_.network_description == original.model_.network_description
+    assert {column for column, *_ in twin.model_.network_description["bins"]} == {2} and len(twin.model_.voters) == 4
+    assert np.array_equal(twin.predict_proba(spiky), original.predict_proba(spiky))
+    assert np.array_equal(all_parameters(twin.fit(spiky, Y)), all_parameters(original))
+
+
+def test_a_clone_is_as_before_fit_and_trains_the_same(voted):
+    twin = clone(voted)
+    assert not hasattr(twin, "model_") and twin.get_params() == voted.get_params()
+    assert np.array_equal(all_parameters(twin.fit(X, Y)), all_parameters(voted))
+
+
 def test_a_copy_is_of_the_network_that_was_trained_whatever_the_parameters_say_by_now():
     original = tiny().fit(X, Y)
     expected = original.decision_function(X)
@@ -270,6 +346,13 @@ def test_a_grid_search_in_two_processes_finds_what_one_finds():
     np.testing.assert_array_equal(
         searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"]
     )
+
+
+def test_a_search_over_widths_works_with_the_default_network():
+    search = GridSearchCV(by_default(), {"hidden": [(4,), (6,)]}, cv=2).fit(X, Y)
+    best = search.best_estimator_.model_
+    assert best.network_description["hidden"] == list(search.best_params_["hidden"]) and len(best.voters) == 4
+    assert min(search.cv_results_["mean_test_score"]) > 0.4
 
 
 # -- in scikit-learn's company ---------------------------------------------------------------------------------------
@@ -408,3 +491,26 @@ def test_without_scikit_learn_the_error_names_the_extra():
     )
     root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root).returncode == 0
+
+
+def test_a_classifier_that_predicts_one_class_still_ranks_the_rows():
+    X = np.random.default_rng(0).standard_normal((120, 2))
+    y = X[:, 0] > 0
+    fitted = tiny(steps=40).fit(X, y)
+    scores = fitted.decision_function(X)
+    for threshold, label in ((np.inf, False), (-np.inf, True)):
+        fitted.model_.threshold = threshold
+        constant = fitted.decision_function(X)
+        assert ((constant > 0) == label).all() and (fitted.predict(X) == label).all()
+        assert (np.argsort(constant, kind="stable") == np.argsort(scores, kind="stable")).all()
+
+
+def test_partial_fit_goes_on_from_one_network_and_its_threshold_only():
+    X = np.random.default_rng(0).standard_normal((120, 2))
+    y = X[:, 0] > 0
+    voting = tiny(validation=3, steps=80).fit(X, y)
+    with pytest.warns(UserWarning, match="partial_fit goes on from the first of the 3 networks"):
+        assert not voting.partial_fit(X, y).model_.voters
+    single = tiny(validation=0.3, steps=80).fit(X, y)
+    threshold = single.threshold_
+    assert threshold != 0 and single.partial_fit(X, y).threshold_ == threshold

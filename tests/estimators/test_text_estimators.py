@@ -29,13 +29,13 @@ TEXTS, Y = texts_and_labels()
 
 
 def classifier(measure="kld", **options):
-    common = {"network": "lstm", "steps": 60, "batch_size": 50, "random_state": 0}
+    common = {"network": "lstm", "steps": 60, "batch_size": 50, "validation": None, "random_state": 0}
     return MeasureClassifier(measure, **{**common, **options})
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    return classifier(validation=0.2).fit(TEXTS, Y)
+    return classifier(validation=0.2, tune_threshold=False).fit(TEXTS, Y)
 
 
 def test_the_classifier_predicts_texts_and_shares_and_survives_pickling(fitted):
@@ -55,18 +55,28 @@ def test_words_of_rows_held_out_or_of_weight_0_are_not_learned():
     assert held.model_.encoder.vocabulary == weighted.model_.encoder.vocabulary == Vocabulary.learn(TEXTS)
 
 
+def test_by_default_texts_train_one_attention_network_with_a_fifth_held_out():
+    """One only, as networks of texts take long to train; numbers of the same rows would be trained in folds."""
+    estimator = MeasureClassifier("kld", steps=20, batch_size=50, random_state=0).fit(TEXTS, Y)
+    assert estimator.model_.network_description["builder"] == "attention"
+    assert estimator.model_.voters == [] and sum(estimator.model_.validation_matrix) == len(TEXTS) / 5
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.predict(TEXTS), estimator.predict(TEXTS))
+    assert again.set_params(warm_start=True, steps=1).fit(TEXTS, Y).n_iter_ == 1
+
+
 # -- going on --------------------------------------------------------------------------------------------------------
 
 
 def test_a_pass_of_partial_fit_is_the_same_steps_by_hand():
     """Over batches of all rows, so that no pass depends on where the one before it ended in an epoch."""
-    estimator = classifier(batch_size=200, dtype="float64")
+    estimator = classifier(batch_size=200, optimizer="adam", l2=0.0, dtype="float64")
     for _ in range(3):
         estimator.partial_fit(TEXTS, Y)
     vocabulary, signs = Vocabulary.learn(TEXTS), np.where(Y, 1, -1)
     rng = np.random.default_rng(np.random.RandomState(0).randint(2**31 - 1))
     batches = MiniBatches(vocabulary.transform(TEXTS), signs, 200, rng, dtype="float64")
-    functions = TrainFunctions(networks.lstm(len(vocabulary), dtype="float64"))
+    functions = TrainFunctions(networks.lstm(len(vocabulary), dtype="float64"), "adam")
     functions.initialise(rng)
     recipe = recipe_for("kld", Problem(float(np.mean(Y)), 0.5 / 200, text=True))
     functions.configure(averaging=recipe.averaging)
@@ -107,7 +117,7 @@ def test_a_warm_start_begins_at_the_last_weights_with_the_last_words(fitted):
     warm.fit([f"{text} new" for text in TEXTS], Y)
     assert warm.model_.encoder.vocabulary == fitted.model_.encoder.vocabulary
     np.testing.assert_allclose(warm.decision_function(TEXTS), fitted.decision_function(TEXTS), atol=1e-5)
-    cold = warm.set_params(warm_start=False).fit([f"{text} new" for text in TEXTS], Y)
+    cold = warm.set_params(warm_start=False, validation=None).fit([f"{text} new" for text in TEXTS], Y)
     assert "new" in cold.model_.encoder.vocabulary.words
 
 

@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from aesara_nondecomp import Checkpoint, TrainFunctions, fit, load_model, mlp
+import aesara_nondecomp as an
+from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, load_model, mlp
 from aesara_nondecomp.history import Evaluation, Step, collapsed_since, plot_history, running_mean, to_frame
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.training.progress import progress_bar
@@ -16,6 +17,11 @@ Y = np.where(np.arange(N_ROWS) < N_ROWS // 4, 1, -1)
 X = RNG.standard_normal((N_ROWS, D)) + 0.4 * Y[:, None]
 
 
+def fit(*data, **options):
+    """`an.fit` on all rows at a constant rate, unless a test says otherwise."""
+    return an.fit(*data, **{"validation": None, "schedule": "constant", **options})
+
+
 @pytest.fixture(scope="module")
 def functions():
     return TrainFunctions(mlp(D, (6,), seed=0))
@@ -23,7 +29,8 @@ def functions():
 
 @pytest.fixture(scope="module")
 def model(functions):
-    return fit(X, Y, "kld", network=functions, validation=0.3, steps=120, batch_size=32, seed=3)
+    stopping = EarlyStopping(0.3, patience=None, tune_threshold=False)
+    return fit(X, Y, "kld", network=functions, validation=stopping, steps=120, batch_size=32, seed=3)
 
 
 # -- The table -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
+from aesara_nondecomp.models.model import from_archive, to_archive
 from aesara_nondecomp.models.onnx import export_onnx
+from aesara_nondecomp.networks import tabular
 
 D = 4
 RNG = np.random.default_rng(0)
@@ -76,6 +78,38 @@ def test_a_trained_model_comes_back(functions, path):
     loaded = load_model(path)
     assert np.array_equal(loaded.predict(X), model.predict(X)) and set(loaded.predict(X)) == {"yes", "no"}
     assert loaded.score(X, y) == model.score(X, y) and loaded.best_step == model.best_step
+
+
+def shifted(functions, by):
+    return [p + np.asarray(by, p.dtype) for p in functions.parameters()]
+
+
+def test_all_networks_that_vote_come_back_in_either_precision(functions, path):
+    voters = [shifted(functions, 0.1), shifted(functions, -0.2)]
+    model = model_of(functions, voters=voters, collapsed=True, interrupted=True)
+    model.save(path)
+    loaded, wide = load_model(path), load_model(path, dtype="float64")
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert [len(m.voters) for m in (loaded, wide)] == [2, 2] and wide.voters[0][0].dtype == np.float64
+    assert wide.decision_function(X) == pytest.approx(model.decision_function(X), abs=1e-5)
+    assert (loaded.collapsed, loaded.interrupted) == (True, False)
+
+
+def test_the_score_is_the_mean_over_the_networks_that_vote(functions):
+    alone = [model_of(functions), model_of(functions)]
+    alone[1].parameters = shifted(functions, 0.3)
+    both = model_of(functions, voters=[alone[1].parameters])
+    expected = np.mean([model.decision_function(X) for model in alone], axis=0)
+    assert both.decision_function(X) == pytest.approx(expected, abs=1e-6)
+    assert both.decision_function(X).dtype == np.float32
+
+
+def test_a_file_of_version_2_holds_one_network(model, path):
+    header, arrays = to_archive(model)
+    former = {name: value for name, value in header.items() if name not in ("voters", "collapsed")}
+    loaded = from_archive(former, arrays)
+    assert loaded.voters == [] and not loaded.collapsed
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 @pytest.mark.parametrize("classes", [(False, True), (-1, 1), (0.5, 2.25), ("ham", "späm"), (np.int64(3), np.int64(9))])
@@ -288,8 +322,8 @@ FOREIGN = {
     "objects": (lambda path: _bytes_of(np.savez, np.array([{}], dtype=object)), "it cannot be read as one"),
     "a header of another make": (lambda path: _bytes_of(np.savez, header=np.arange(9)), "it cannot be read as one"),
     "a checkpoint": (lambda path: archived("checkpoint"), "it calls itself 'aesara_nondecomp checkpoint'"),
-    "the future": (lambda path: archived(header={"version": 3}), "it was written by a newer release, in version 3"),
-    "no version": (lambda path: archived(header={"version": "one"}), "its version must be one of 1, 2, got 'one'"),
+    "the future": (lambda path: archived(header={"version": 4}), "it was written by a newer release, in version 4"),
+    "no version": (lambda path: archived(header={"version": "one"}), "its version must be one of 1, 2, 3, got 'one'"),
     "no checksum": (lambda path: archived(), "its checksum does not fit"),
     "another array": (altered_array, "its checksum does not fit"),
 }
@@ -310,17 +344,18 @@ def test_a_foreign_file_is_refused_with_the_reason(name, model, path):
         load_model(path)
 
 
-def test_a_checkpoint_of_version_1_is_refused_with_the_remedy(path):
-    path.write_bytes(archived("checkpoint", header={"version": 1}))
-    with pytest.raises(ValueError, match="checkpoints of version 1 cannot be resumed: start afresh"):
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_checkpoint_of_a_former_version_is_refused_with_the_remedy(version, path):
+    path.write_bytes(archived("checkpoint", header={"version": version}))
+    with pytest.raises(ValueError, match=f"checkpoints of version {version} cannot be resumed: start afresh"):
         read_archive(path, "checkpoint")
 
 
 @pytest.mark.parametrize("kind", ["model", "checkpoint"])
-def test_what_is_written_says_that_it_is_of_version_2(kind, path):
+def test_what_is_written_says_that_it_is_of_version_3(kind, path):
     write_archive(path, kind, {"prior": 0.25}, {"a": np.arange(3)})
     header, arrays = read_archive(path, kind)
-    assert header["version"] == 2 and header["prior"] == 0.25 and arrays["a"].tolist() == [0, 1, 2]
+    assert header["version"] == 3 and header["prior"] == 0.25 and arrays["a"].tolist() == [0, 1, 2]
 
 
 def test_a_missing_file_is_called_missing(path):
@@ -361,6 +396,21 @@ def test_onnx_gives_the_scores_and_labels_of_the_model(activation, tmp_path):
     _, (scores, positive) = served(tmp_path / "model.onnx", X.astype("float32"))
     assert scores == pytest.approx(model.decision_function(X), abs=1e-5) and scores.dtype == np.float32
     assert np.array_equal(positive, model.predict(X) == 1) and positive.mean() == 0.5
+
+
+@pytest.mark.parametrize("network", ["mlp", "tabular"])
+def test_onnx_gives_the_mean_score_of_the_networks_that_vote(network, functions, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    if network == "tabular":
+        functions = TrainFunctions(tabular(D, (5,), numeric=(0, 1), bins=((3, 0.0, 1.0),), seed=2))
+    voters = [shifted(functions, 0.1), shifted(functions, -0.2)]
+    encoder = InputEncoder(standardiser=Standardiser.fit(X, clip=1.5))
+    model = model_of(functions, encoder=encoder, voters=voters)
+    model.threshold = float(np.sort(model.decision_function(X))[29:31].mean())
+    export_onnx(model, tmp_path / "model.onnx")
+    _, (scores, positive) = served(tmp_path / "model.onnx", X.astype("float32"))
+    assert scores == pytest.approx(model.decision_function(X), abs=1e-5)
+    assert np.array_equal(positive, model.predict(X) == 1)
 
 
 def test_onnx_of_an_unscaled_linear_model_is_the_model(tmp_path):

@@ -13,11 +13,15 @@ X = RNG.normal(size=(300, 3)).astype("float32")
 Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=300) > 0.8, "yes", "no")
 
 
+def trained(measure="f1", **options):
+    """One linear network, trained on all rows."""
+    return an.fit(X, Y, measure, **{"network": (), "steps": 20, "batch_size": 64, "validation": None, **options})
+
+
 @pytest.fixture(scope="module")
 def models():
-    first = an.fit(X, Y, "f1", network=(), steps=20, batch_size=64, seed=0)
-    others = [an.fit(X, Y, "f1", network=first.functions, steps=20, batch_size=64, seed=s) for s in (1, 2)]
-    return [first, *others]
+    first = trained(seed=0)
+    return [first, *(trained(network=first.functions, seed=s) for s in (1, 2))]
 
 
 def test_a_vote_of_one_model_predicts_as_the_model_does(models):
@@ -51,14 +55,21 @@ def test_a_vote_that_0_1_pickled_is_found_under_its_former_names(models):
 
 
 def test_models_of_a_vote_must_agree(models):
-    other = an.fit(X, Y, "min", network=models[0].functions, steps=1, batch_size=64, seed=0)
+    other = trained("min", network=models[0].functions, steps=1, seed=0)
     with pytest.raises(ValueError, match="agree on their measure"):
         SoftVote([models[0], other])
-    turned = an.fit(X, Y, "f1", network=models[0].functions, positive="no", steps=1, batch_size=64, seed=0)
+    turned = trained(network=models[0].functions, positive="no", steps=1, seed=0)
     with pytest.raises(ValueError, match="agree on their classes"):
         SoftVote([models[0], turned])
     with pytest.raises(ValueError, match="at least one model"):
         SoftVote([])
+
+
+def test_a_model_of_several_networks_has_one_vote(models):
+    several = trained(network=models[0].functions, validation=3, steps=100, seed=0)
+    assert len(several.voters) == 2
+    expected = np.tanh((several.decision_function(X) - several.threshold) / 2)
+    np.testing.assert_allclose(SoftVote([several]).decision_function(X), expected, atol=1e-6)
 
 
 # -- classifiers of other libraries ----------------------------------------------------------------------------------
@@ -131,13 +142,14 @@ def test_a_model_votes_beside_other_classifiers_and_gives_them_its_measure(model
 
 
 def test_models_for_several_measures_vote_where_one_measure_is_named(models):
-    other = an.fit(X, Y, "min", network=models[0].functions, steps=1, batch_size=64, seed=0)
+    other = trained("min", network=models[0].functions, steps=1, seed=0)
     assert str(SoftVote([models[0], other], "qmean").measure) == "qmean"
 
 
 def test_classifiers_of_scikit_learn_and_the_estimator_vote():
     linear = pytest.importorskip("sklearn.linear_model").LogisticRegression().fit(X, Y)
-    ours = an.MeasureClassifier("f1", network="linear", steps=20, pos_label="no", random_state=0).fit(X, Y)
+    options = {"network": "linear", "steps": 20, "validation": None, "pos_label": "no", "random_state": 0}
+    ours = an.MeasureClassifier("f1", **options).fit(X, Y)
     vote = SoftVote([ours, linear])
     assert vote.classes == ("yes", "no")
     # Both oriented to "yes" by scikit-learn's convention; the vote's positives are "no".

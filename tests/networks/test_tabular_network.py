@@ -128,7 +128,14 @@ def test_it_learns_bumps_of_a_column_that_a_plain_network_of_its_size_misses():
     rng = np.random.default_rng(5)
     rows = rng.uniform(-2, 2, size=(2000, D)).astype("float32")
     y = (np.cos(5 * rows[:, 0]) > 0).astype(int)
-    options = {"steps": 400, "seed": 0, "batch_size": 256}
+    options = {
+        "steps": 400,
+        "seed": 0,
+        "batch_size": 256,
+        "validation": None,
+        "optimizer": "adam",
+        "schedule": "constant",
+    }
     right = [
         np.mean(fit(rows, y, "qmean", network=network, **options).predict(rows) == y)
         for network in (tabular(D, (8,), seed=0), mlp(D, (8,), seed=0))

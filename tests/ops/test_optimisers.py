@@ -240,7 +240,9 @@ def test_an_optimiser_is_added_by_its_rule_and_its_name_alone(monkeypatch):
         for one, other in zip([*c[0], *c[1], c[2]], [*numpy[0], *numpy[1], numpy[2]]):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
     X = np.random.default_rng(0).normal(size=(200, 3))
-    model = an.fit(X, X[:, 0] > 0, "qmean", network=(), steps=200, batch_size=50, seed=0, optimizer="rmsprop")
+    model = an.fit(
+        X, X[:, 0] > 0, "qmean", network=(), steps=200, batch_size=50, seed=0, optimizer="rmsprop", validation=None
+    )
     assert np.mean(model.predict(X) == (X[:, 0] > 0)) > 0.9
 
 

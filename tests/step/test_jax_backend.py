@@ -269,8 +269,8 @@ def data():
 
 def test_fit_gives_the_model_of_the_c_backend(data):
     models = [
-        an.fit(*data, "qmean", network=(4,), steps=30, batch_size=32, seed=0, validation=0.25, optimizer="sgd",
-               backend=backend)
+        an.fit(*data, "qmean", network=(4,), steps=30, batch_size=32, seed=0, optimizer="sgd", schedule="constant",
+               validation=an.EarlyStopping(0.25, patience=None, tune_threshold=False), backend=backend)
         for backend in ("c", "jax")
     ]  # fmt: skip
     for got, expected in zip(models[1].parameters, models[0].parameters):
@@ -330,7 +330,12 @@ def test_new_masks_are_not_traced_again(build, monkeypatch):
 
 
 def test_a_resumed_run_with_dropout_ends_as_the_undisturbed_one(data, tmp_path):
-    options = {"network": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"), "steps": 20, "seed": 3}
+    options = {
+        "network": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"),
+        "steps": 20,
+        "seed": 3,
+        "validation": None,
+    }
     undisturbed, other = (an.fit(*data, "qmean", batch_size=32, **{**options, "seed": seed}) for seed in (3, 4))
     for stop in (7, None):
         resumed = an.fit(*data, "qmean", batch_size=32, checkpoint=Checkpoint(tmp_path / "run.npz", resume=True),

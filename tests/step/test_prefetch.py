@@ -174,7 +174,7 @@ def test_no_row_is_read_after_fit_ends_even_by_an_error(threads):
 kept = None
 try:
     t.fit(rows, t.np.arange(200_000) % 2, "qmean", network=(4,), standardize=False, steps=50, batch_size=20_000, seed=0,
-          on_step=lambda step: step.step == 5 and 1 / 0)
+          validation=None, on_step=lambda step: step.step == 5 and 1 / 0)
 except ZeroDivisionError as problem:
     kept = problem  # and with it all that it was raised in
 assert kept
@@ -230,7 +230,7 @@ def test_fit_prefetches_large_contiguous_arrays_and_gives_the_same_model(monkeyp
     real = Prefetcher.request
     monkeypatch.setattr(Prefetcher, "request", lambda self, rows: used.append(len(rows)) or real(self, rows))
     functions = TrainFunctions(mlp(D, (4,), seed=0))
-    options = {"network": functions, "steps": 30, "batch_size": 10, "seed": 1}
+    options = {"network": functions, "steps": 30, "batch_size": 10, "seed": 1, "validation": None}
     plain = fit(X, y, "qmean", **options)
     assert not used
     monkeypatch.setattr(prefetch, "LARGE", 0)

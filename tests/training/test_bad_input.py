@@ -86,7 +86,6 @@ FIT = [
     ({"averaging": -0.1}, r"averaging must lie in \[0, 1\), got -0.1"),
     ({"averaging": "none"}, r"averaging must lie in \[0, 1\), got 'none'"),
     ({"l2": "none"}, "l2 must be a finite number of at least 0, got 'none'"),
-    ({"l2": None}, "l2 must be a finite number of at least 0, got None"),
     ({"steps": np.array([5])}, "steps must be a whole number of at least 1, got array"),
     ({"learning_rate": np.ones(3)}, "learning_rate must be a positive finite number, got array"),
     ({"l2": -1e-3}, "l2 must be a finite number of at least 0, got -0.001"),
@@ -243,4 +242,4 @@ def test_a_prior_near_the_data_is_not():
 
 def test_a_batch_larger_than_the_data_is_warned_of():
     with pytest.warns(UserWarning, match="batch_size=64 exceeds the 40 training rows"), pytest.raises(AssertionError):
-        fit(X, Y, batch_size=64)
+        fit(X, Y, batch_size=64, validation=None)

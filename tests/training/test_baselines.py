@@ -25,7 +25,9 @@ def functions():
 
 def fitted(functions, algorithm, measure="f1", steps=150, **options):
     X, y = rows()
-    return an.fit(X, y, measure, algorithm=algorithm, network=functions, steps=steps, batch_size=128, seed=3, **options)
+    validation = an.EarlyStopping(0.2, patience=None) if algorithm == "plug_in" else None
+    settings = {"steps": steps, "batch_size": 128, "seed": 3, "validation": validation, "schedule": "constant"}
+    return an.fit(X, y, measure, algorithm=algorithm, network=functions, **settings, **options)
 
 
 @pytest.mark.parametrize("algorithm", BASELINES)

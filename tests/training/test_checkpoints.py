@@ -9,11 +9,17 @@ import zipfile
 import numpy as np
 import pytest
 
-from aesara_nondecomp import Checkpoint, EarlyStopping, Recipe, TrainFunctions, fit, mlp
+import aesara_nondecomp as an
+from aesara_nondecomp import Checkpoint, EarlyStopping, Recipe, TrainFunctions, mlp
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.training.recipes import Phase, Problem, recipe_for
 
 N_ROWS, D, STEPS = 240, 4, 60
+
+
+def fit(*data, **options):
+    """`an.fit` on all rows at a constant rate, unless a test says otherwise."""
+    return an.fit(*data, **{"validation": None, "schedule": "constant", **options})
 
 
 def toy(seed: int = 0):
@@ -80,8 +86,8 @@ RUNS = {
     "three phases": {"algorithm": recipe(*(Phase(ClassWeighted(P), share) for share in (0.2, 0.3, 0.5)))},
     "stratified, weighted": {"measure": "qmean", "sampler": "stratified", "sample_weight": np.arange(N_ROWS) % 3},
     "cosine, weight decay": {"measure": "f1", "schedule": "cosine", "l2": 0.01},
-    "validation": {"measure": "f1", "validation": EarlyStopping(VALIDATION, every=4)},
-    "validation share": {"measure": "f1", "validation": EarlyStopping(0.3, every=4)},
+    "validation": {"measure": "f1", "validation": EarlyStopping(VALIDATION, every=4, patience=None)},
+    "validation share": {"measure": "f1", "validation": EarlyStopping(0.3, every=4, patience=None)},
 }  # fmt: skip
 
 
@@ -175,7 +181,8 @@ def test_ctrl_c_returns_the_averaged_weights_so_far_and_says_so(functions):
 def test_ctrl_c_returns_the_best_weights_by_validation(functions):
     options = {"seed": 3, "steps": STEPS, "batch_size": 32, "network": functions}
     with pytest.warns(UserWarning, match="interrupted after 55"):
-        model = fit(X, Y, "f1", on_step=interrupt_at(55), validation=EarlyStopping(VALIDATION, every=5), **options)
+        stopping = EarlyStopping(VALIDATION, every=5, patience=None, tune_threshold=False)
+        model = fit(X, Y, "f1", on_step=interrupt_at(55), validation=stopping, **options)
     assert model.value(*VALIDATION) == max(e.value for e in model.evaluations)
 
 
@@ -242,7 +249,7 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(name, stopped, path):
 def test_a_checkpoint_of_another_network_or_optimiser_is_refused(stopped, path):
     del stopped["network"]
     with pytest.raises(ValueError, match="differs in network"):
-        fit(**stopped, network=mlp(D, (7,)), checkpoint=Checkpoint(path, resume=True))
+        fit(**stopped, network=mlp(D, (7,)), optimizer="adam", checkpoint=Checkpoint(path, resume=True))
     with pytest.raises(ValueError, match="differs in optimizer"):
         fit(**stopped, network=mlp(D, (6,)), optimizer="sgd", checkpoint=Checkpoint(path, resume=True))
 
@@ -297,7 +304,7 @@ def test_a_checkpoint_holds_plain_arrays_and_json_only(stopped, path):
 SCRIPT = """
 import os, random, signal, sys, time
 import numpy as np
-from aesara_nondecomp import Checkpoint, TrainFunctions, fit, mlp
+from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, fit, mlp
 from aesara_nondecomp.models.archive import read_archive
 
 folder = sys.argv[1]
@@ -305,7 +312,8 @@ rows = np.load(os.path.join(folder, "rows.npz"))
 functions = TrainFunctions(mlp(rows["X"].shape[1], (6,), seed=0))
 
 def train(name, steps, on_step=None, **kept):
-    return fit(rows["X"], rows["y"], "kld", network=functions, seed=3, steps=steps, batch_size=32, validation=0.3,
+    return fit(rows["X"], rows["y"], "kld", network=functions, seed=3, steps=steps, batch_size=32,
+               validation=EarlyStopping(0.3, patience=None), schedule="constant",
                checkpoint=Checkpoint(os.path.join(folder, name + ".npz"), **kept), on_step=on_step)
 
 def kill_at_33(step):
@@ -383,7 +391,9 @@ def arrays_of(path) -> list[np.ndarray]:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
 def test_a_killed_process_is_continued_by_another_one(tmp_path, functions):
-    undisturbed = fit(X, Y, "kld", network=functions, seed=3, steps=60, batch_size=32, validation=0.3)
+    undisturbed = fit(
+        X, Y, "kld", network=functions, seed=3, steps=60, batch_size=32, validation=EarlyStopping(0.3, patience=None)
+    )
     assert run_script(KILL, tmp_path) == -signal.SIGKILL
     assert run_script(RESUME, tmp_path) == 0
     assert same(arrays_of(tmp_path / "resumed.npz"), undisturbed.parameters)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from aesara_nondecomp import EarlyStopping, Recipe, TrainFunctions, fit, linear, measures, mlp
+import aesara_nondecomp as an
+from aesara_nondecomp import EarlyStopping, Recipe, TrainFunctions, linear, measures, mlp
 from aesara_nondecomp.drivers import DUPLE, CrossEntropy
 from aesara_nondecomp.history import collapsed_since
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
@@ -24,6 +25,16 @@ HELD = toy(seed=1)
 QUICK = {"steps": 120, "batch_size": 32, "seed": 3}
 
 
+def fit(*data, **options):
+    """`an.fit` on all rows at a constant rate, unless a test says otherwise."""
+    return an.fit(*data, **{"validation": None, "schedule": "constant", **options})
+
+
+def watching(rows=HELD, every=None, patience=None):
+    """Evaluations alone: the threshold stays where the recipe has it, and only patience that is given stops."""
+    return EarlyStopping(rows, every, patience, tune_threshold=False)
+
+
 @pytest.fixture(scope="module")
 def functions():
     return TrainFunctions(mlp(D, (6,), seed=0))
@@ -38,7 +49,7 @@ def same(first, second) -> bool:
 
 @pytest.mark.parametrize("measure", ["f1", "min", "qmean", "kld", "ae", "cqreward"])
 def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measure, functions):
-    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5), **QUICK)
+    model = fit(X, Y, measure, network=functions, validation=watching(every=5), **QUICK)
     predicted = model.predict(HELD[0])
     counts = [int(np.sum((HELD[1] == y) & (predicted == z))) for y, z in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
     best = {e.step: e for e in model.evaluations}[model.best_step]
@@ -48,7 +59,7 @@ def test_the_logged_best_value_is_that_of_the_returned_models_predictions(measur
 
 @pytest.mark.parametrize("measure", ["f1", "kld", "rae"])
 def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure, functions):
-    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5), **QUICK)
+    model = fit(X, Y, measure, network=functions, validation=watching(every=5), **QUICK)
     values = [e.value for e in model.evaluations]
     choose = max if measures.get(measure).greater_is_better else min
     first = values.index(choose(values))
@@ -57,14 +68,14 @@ def test_the_best_value_is_the_largest_or_smallest_as_the_measure_has_it(measure
 
 def test_evaluations_do_not_disturb_the_training(functions):
     watched, alone = (fit(X, Y, network=functions, validation=v, **QUICK)
-                      for v in (EarlyStopping(HELD, every=7), None))  # fmt: skip
+                      for v in (watching(every=7), None))  # fmt: skip
     assert [s.gradient_norm for s in watched.history] == [s.gradient_norm for s in alone.history]
     assert alone.evaluations == [] and alone.best_step is None
 
 
 def test_an_evaluation_is_of_the_averaged_weights(functions):
     averages = {}
-    model = fit(X, Y, network=functions, validation=EarlyStopping(HELD, every=10), **QUICK,
+    model = fit(X, Y, network=functions, validation=watching(every=10), **QUICK,
                 on_step=lambda step: averages.update({step.step: functions.averaged_parameters()}))  # fmt: skip
     assert same(model.parameters, averages[model.best_step])
 
@@ -75,7 +86,7 @@ def test_an_evaluation_is_of_the_averaged_weights(functions):
 )
 def test_evaluations_come_20_a_run_at_least_10_steps_apart_and_at_the_end(steps, every, expected, functions):
     options = {**QUICK, "steps": steps}
-    model = fit(X, Y, network=functions, validation=EarlyStopping(HELD, every=every), **options)
+    model = fit(X, Y, network=functions, validation=watching(every=every), **options)
     assert [e.step for e in model.evaluations] == list(expected)
 
 
@@ -94,7 +105,7 @@ def test_another_seed_holds_out_other_rows(functions):
 
 def test_the_rows_given_are_scaled_as_the_training_rows(functions):
     shifted = 100 * X + 7, Y
-    as_is = fit(*shifted, network=functions, validation=(100 * HELD[0] + 7, HELD[1]), **QUICK)
+    as_is = fit(*shifted, network=functions, validation=watching((100 * HELD[0] + 7, HELD[1])), **QUICK)
     assert as_is.value(100 * HELD[0] + 7, HELD[1]) == max(e.value for e in as_is.evaluations) > 0.5
 
 
@@ -104,15 +115,16 @@ def test_the_rows_given_are_scaled_as_the_training_rows(functions):
 @pytest.mark.parametrize("measure", ["f1", "kld"])
 def test_training_stops_after_so_many_evaluations_without_a_better_one(measure, functions):
     options = {**QUICK, "steps": 3000}
-    model = fit(X, Y, measure, network=functions, validation=EarlyStopping(HELD, every=5, patience=4), **options)
+    model = fit(X, Y, measure, network=functions, validation=watching(every=5, patience=4), **options)
     steps = [e.step for e in model.evaluations]
     assert steps.index(model.best_step) == len(steps) - 5 and len(model.history) == steps[-1] < 3000
 
 
 def evaluated(values, measure, patience=2):
     """A monitor that has seen these values, ten steps apart."""
-    validation = ValidationMonitor(None, None, measures.get(measure), 10, patience)
-    validation.restore({"evaluations": [[10 * k, v, 1, 1, 1, 1, False] for k, v in enumerate(values, 1)]}, None)
+    validation = ValidationMonitor(None, None, None, measures.get(measure), 10, patience)
+    evaluations = [[10 * k, v, 1, 1, 1, 1, False] for k, v in enumerate(values, 1)]
+    validation.restore({"evaluations": evaluations, "kept": []}, {})
     return validation
 
 
@@ -126,7 +138,7 @@ def evaluated(values, measure, patience=2):
 ])  # fmt: skip
 def test_the_direction_of_improvement_is_the_measures(values, measure, best, should_stop):
     validation = evaluated(values, measure)
-    assert validation.best.step == best and validation.should_stop() is should_stop
+    assert validation.evaluations[validation.best].step == best and validation.should_stop() is should_stop
 
 
 def test_patience_begins_with_the_last_phase():
@@ -136,7 +148,7 @@ def test_patience_begins_with_the_last_phase():
 
 def test_earlier_phases_are_not_cut_short(functions):
     phases = Phase(CrossEntropy(0.25), 0.5), Phase(DUPLE("qmean", 0.25), 0.5)
-    options = {**QUICK, "steps": 400, "validation": EarlyStopping(HELD, every=2, patience=1)}
+    options = {**QUICK, "steps": 400, "validation": watching(every=2, patience=1)}
     model = fit(X, Y, "qmean", algorithm=Recipe(phases), network=functions, **options)
     assert 200 < len(model.history) < 400
     early = [e.value for e in model.evaluations if e.step <= 200]
@@ -170,7 +182,7 @@ def noise(seed: int):
 
 @pytest.mark.parametrize(("measure", "expected"), [("f1", 2 * 0.1 / 1.1), ("min", 0.5), ("qmean", 0.5)])
 def test_on_pure_noise_a_measure_ends_at_its_trivial_value(measure, expected):
-    model = fit(*noise(0), measure, network=linear(3), steps=400, batch_size=256, seed=0)
+    model = fit(*noise(0), measure, network=linear(3), optimizer="adam", steps=400, batch_size=256, seed=0)
     table = model.confusion_matrix(*noise(1))
     assert measures.get(measure).from_counts(*table) == pytest.approx(expected, abs=0.02)
     if measure == "f1":
@@ -180,7 +192,8 @@ def test_on_pure_noise_a_measure_ends_at_its_trivial_value(measure, expected):
 @pytest.mark.parametrize(("l2", "collapses"), [(1.0, True), (0.0, False)])
 def test_a_classifier_that_predicts_one_class_only_is_flagged(l2, collapses):
     # A strong pull of the weights, but not of the bias, to zero: F1 on noise then takes every row for a positive.
-    model = fit(*noise(0), "f1", network=linear(3), validation=noise(1), l2=l2, steps=400, batch_size=256, seed=0)
+    options = {"network": linear(3), "optimizer": "adam", "l2": l2, "steps": 400, "batch_size": 256, "seed": 0}
+    model = fit(*noise(0), "f1", validation=watching(noise(1)), **options)
     last = model.evaluations[-1]
     assert last.one_class is collapses is (last.TN + last.FN == 0)
     first = collapsed_since(model.evaluations)
@@ -225,7 +238,7 @@ def test_the_scale_of_the_weights_does_not_matter(functions):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"validation": 0.0}, "validation must be a share of the rows strictly between 0 and 1, or a pair"),
+    ({"validation": 0.0}, "a share of the rows strictly between 0 and 1, a number of folds of at least 2"),
     ({"validation": 1.5}, "strictly between 0 and 1"),
     ({"validation": True}, "or a pair \\(X, y\\), got True"),
     ({"validation": "half"}, "or a pair \\(X, y\\), got 'half'"),
@@ -250,18 +263,22 @@ def test_unusable_options_are_refused(options, message, functions):
 
 
 def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
-    assert vars(EarlyStopping()) == {"validation": 0.2, "every": None, "patience": None, "tune_threshold": False}
+    defaults = {"validation": "auto", "every": None, "patience": 4, "tune_threshold": "auto", "refit": False}
+    assert vars(EarlyStopping()) == defaults
     rows = EarlyStopping((X, Y), every=3, patience=2)
     assert rows.validation[0] is X and (rows.every, rows.patience) == (3, 2)
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"validation": None}, "validation must be a share of the rows strictly between 0 and 1, or a pair"),
+    ({"validation": None}, "validation must be 'auto', 'last', a share of the rows.*, or a pair \\(X, y\\), got None"),
     ({"validation": 1.0}, "strictly between 0 and 1"),
     ({"validation": True}, "got True"),
     ({"validation": (X, Y, Y)}, "or a pair"),
     ({"every": 0}, "every must be a whole number of at least 1, got 0"),
     ({"patience": 2.5}, "patience must be a whole number of at least 1, got 2.5"),
+    ({"tune_threshold": 1}, "tune_threshold must be True, False or 'auto', got 1"),
+    ({"tune_threshold": None}, "tune_threshold must be True, False or 'auto', got None"),
+    ({"refit": "auto"}, "refit must be True or False, got 'auto'"),
 ])  # fmt: skip
 def test_early_stopping_checks_its_fields(options, message):
     with pytest.raises(ValueError, match=message):

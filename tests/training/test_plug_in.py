@@ -56,9 +56,13 @@ def functions():
     return an.TrainFunctions(an.linear(3))
 
 
+FIFTH = EarlyStopping(0.2, patience=None, tune_threshold=True)
+
+
 def fitted(functions, X, y, algorithm, **options):
-    settings = {"steps": 60, "batch_size": 100, "learning_rate": 0.1, "seed": 1}
-    return an.fit(X, y, "f1", algorithm=algorithm, network=functions, **settings, **options)
+    settings = {"steps": 60, "batch_size": 100, "learning_rate": 0.1, "schedule": "constant", "seed": 1}
+    settings["validation"] = FIFTH if algorithm == "plug_in" else None
+    return an.fit(X, y, "f1", algorithm=algorithm, network=functions, **{**settings, **options})
 
 
 def test_plug_in_cuts_at_the_best_threshold_of_a_held_out_fifth(functions):
@@ -68,7 +72,27 @@ def test_plug_in_cuts_at_the_best_threshold_of_a_held_out_fifth(functions):
     threshold, value = metrics.best_threshold("f1", model.decision_function(X[held]), y[held])
     assert model.threshold == threshold != 0.0
     assert model.value(X[held], y[held]) == value
-    assert model.evaluations == []
+    assert value == max(e.value for e in model.evaluations)
+
+
+@pytest.mark.parametrize("tuned", ["auto", False])
+def test_plug_in_chooses_its_threshold_on_rows_held_out_even_if_none_are_asked_for(tuned, functions):
+    X, y = rows()
+    without, automatic = (fitted(functions, X, y, "plug_in", validation=v)
+                          for v in (None, EarlyStopping(tune_threshold=tuned)))  # fmt: skip
+    assert without.threshold == automatic.threshold not in (0.0, math.inf, -math.inf)
+    assert len(without.voters) == 4 and (without.decision_function(X) == automatic.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("algorithm, own", [("cross_entropy", 0.0), ("logit_adjusted", None)])
+def test_a_baseline_keeps_its_threshold_unless_it_is_told_to_move_it(algorithm, own, functions):
+    X, y = rows()
+    kept, moved = (fitted(functions, X, y, algorithm, validation=EarlyStopping(0.2, tune_threshold=tuned))
+                   for tuned in ("auto", True))  # fmt: skip
+    assert kept.threshold == (math.log(kept.prior / (1 - kept.prior)) if own is None else own)
+    _, held = stratified_split(y, 0.2, np.random.default_rng(1))
+    assert moved.threshold == metrics.best_threshold("f1", moved.decision_function(X[held]), y[held])[0]
+    assert kept.quantifier.threshold == kept.threshold and kept.validation_matrix.n == len(held)
 
 
 def test_plug_in_does_not_train_on_the_held_out_rows(functions):
@@ -91,7 +115,7 @@ def test_plug_in_predicts_better_by_f1_than_cross_entropy_cut_at_0(functions):
 def test_plug_in_takes_validation_rows_for_its_threshold_and_its_best_weights(functions):
     X, y = rows()
     held = rows(seed=2)
-    model = fitted(functions, X, y, "plug_in", validation=EarlyStopping(held, every=20))
+    model = fitted(functions, X, y, "plug_in", validation=EarlyStopping(held, every=20, tune_threshold=True))
     threshold, value = metrics.best_threshold("f1", model.decision_function(held[0]), held[1])
     assert model.threshold == threshold
     assert [e.step for e in model.evaluations] == [20, 40, 60]
@@ -101,7 +125,7 @@ def test_plug_in_takes_validation_rows_for_its_threshold_and_its_best_weights(fu
 def test_a_recipe_of_ones_own_may_choose_its_threshold(functions):
     X, y = rows()
     recipe = recipe_for("f1", Problem(PRIOR, 0.001), "class_weighted")._replace(threshold=None)
-    model = an.fit(X, y, algorithm=recipe, network=functions, steps=60, batch_size=100, seed=1)
+    model = fitted(functions, X, y, recipe, validation=FIFTH)
     _, held = stratified_split(y, 0.2, np.random.default_rng(1))
     assert model.threshold == metrics.best_threshold("f1", model.decision_function(X[held]), y[held])[0] > 0
 
@@ -138,7 +162,7 @@ def test_cutting_at_the_log_odds_is_training_on_adjusted_logits():
     start = an.Model(functions, [np.zeros((3, 1)), np.array([log_odds])], an.measures.get("f1"), (-1, 1), 0.5)
     model = an.fit(
         X, y, "balanced_accuracy", algorithm="logit_adjusted", network=start, learning_rate=0.5, averaging=0.0,
-        steps=50, batch_size=200, standardize=False, seed=0,
+        schedule="constant", validation=None, steps=50, batch_size=200, standardize=False, seed=0,
     )  # fmt: skip
     assert model.decision_function(X) - model.threshold == pytest.approx(columns @ w, abs=1e-6)
     assert (model.predict(X) == np.where(columns @ w > 0, 1, -1)).all()
@@ -157,5 +181,5 @@ def test_logit_adjustment_raises_the_balanced_accuracy_of_cross_entropy(function
 def test_validation_cuts_where_the_model_will(functions):
     X, y = rows()
     held = rows(seed=2)
-    model = fitted(functions, X, y, "logit_adjusted", validation=EarlyStopping(held, every=30))
+    model = fitted(functions, X, y, "logit_adjusted", validation=EarlyStopping(held, every=30, tune_threshold=False))
     assert model.value(*held) == max(e.value for e in model.evaluations)

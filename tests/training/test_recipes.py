@@ -109,6 +109,22 @@ def test_the_papers_algorithms_are_the_corrected_listings(measure, algorithm):
         assert driver.cap is None and getattr(driver, "dual", "exact") == "exact"
 
 
+@pytest.mark.parametrize("measure, algorithm", LISTINGS, ids=str)
+def test_the_papers_listings_keep_their_rate_and_the_recommended_recipes_lower_it(measure, algorithm):
+    assert recipe_for(measure, PROBLEM, algorithm).schedule == "constant"
+    recommended = recipe_for(measure, PROBLEM)
+    assert (recommended.schedule, recommended.weight_decay) == ("cosine", 0.02)
+
+
+def test_the_threshold_belongs_to_baselines_and_listings_and_not_to_the_recommended_recipes():
+    measure_of = {"denim": "kld", "nemsis": "kld", "duple": "min", "spade": "min"}
+    recommended = ("auto", "duple", "denim", "dame", "duple_ns", "denim_ns", "dame_ns")
+    for name in ALGORITHMS:
+        measure = measure_of.get(name.removeprefix("paper_").removesuffix("_ns"), "f1")
+        recipe = recipe_for(measure, PROBLEM, name)
+        assert recipe.fixed_threshold == (name not in recommended) or recipe.threshold is None, name
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_preset_of_0_1_names_the_listing_of_a_driver_and_leaves_the_baselines(algorithm):
     has_listing = algorithm.removesuffix("_ns") in ("duple", "denim", "dame")

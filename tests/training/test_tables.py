@@ -20,9 +20,14 @@ Y = np.where((COLOUR == "red") & (SINCE - 1.7e9 > 1200), "yes", "no")
 OPTIONS = {"steps": 300, "batch_size": 64, "seed": 0, "network": (16,)}
 
 
+def fit(*data, **options):
+    """`an.fit` on all rows at a constant rate, unless a test says otherwise."""
+    return an.fit(*data, **{"validation": None, "schedule": "constant", **options})
+
+
 @pytest.fixture(scope="module")
 def model():
-    return an.fit(FRAME, Y, "f1", validation=0.25, **OPTIONS)
+    return fit(FRAME, Y, "f1", validation=an.EarlyStopping(0.25, patience=None, tune_threshold=False), **OPTIONS)
 
 
 def test_a_frame_with_categories_missing_values_and_timestamps_is_learned(model):
@@ -62,7 +67,7 @@ def test_the_validation_matrix_counts_the_rows_held_out(model):
 
 
 def test_without_validation_rows_a_model_is_not_calibrated_until_it_is_told_to():
-    model = an.fit(FRAME, Y, "f1", **{**OPTIONS, "steps": 5})
+    model = fit(FRAME, Y, "f1", **{**OPTIONS, "steps": 5})
     with pytest.raises(ValueError, match="not calibrated. Train it with validation rows, or call model.calibrate"):
         model.predict_proba(FRAME)
     assert model.calibrate(FRAME, Y) is model and model.predict_proba(FRAME).shape == (N_ROWS, 2)
@@ -71,20 +76,20 @@ def test_without_validation_rows_a_model_is_not_calibrated_until_it_is_told_to()
 def test_a_frame_of_float32_numbers_trains_the_model_of_its_matrix_bit_for_bit():
     X = RNG.standard_normal((N_ROWS, 4)).astype("float32")
     frame = pandas.DataFrame(X, columns=list("abcd"))
-    of_matrix, of_frame = (an.fit(rows, Y, **{**OPTIONS, "steps": 20}) for rows in (X, frame))
+    of_matrix, of_frame = (fit(rows, Y, **{**OPTIONS, "steps": 20}) for rows in (X, frame))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(of_matrix.parameters, of_frame.parameters))
     assert np.array_equal(of_matrix.decision_function(X), of_frame.decision_function(frame))
 
 
 def test_a_model_goes_on_with_its_encoder_and_its_weights(model):
     changed = FRAME.assign(colour=pandas.Categorical(np.where(COLOUR == "green", "violet", COLOUR)))
-    again = an.fit(changed, Y, "f1", network=model, steps=1, learning_rate=1e-12, batch_size=64, seed=0)
+    again = fit(changed, Y, "f1", network=model, steps=1, learning_rate=1e-12, batch_size=64, seed=0)
     assert again.encoder is model.encoder
     assert again.decision_function(FRAME) == pytest.approx(model.decision_function(FRAME), abs=1e-5)
 
 
 def test_a_model_that_standardises_is_not_trained_further_without():
-    model = an.fit(X := RNG.normal(3, 9, (60, 2)), X[:, 0] > 3, steps=5, network=(2,), seed=0)
+    model = fit(X := RNG.normal(3, 9, (60, 2)), X[:, 0] > 3, steps=5, network=(2,), seed=0)
     with pytest.raises(ValueError, match="this model standardises its rows: leave standardize out"):
         an.fit(X, X[:, 0] > 3, network=model, standardize=False, steps=5)
 
@@ -134,19 +139,21 @@ FORMER = [
 def test_a_former_parameter_means_what_it_meant_and_warns(former, present, message):
     X, common = RNG.standard_normal((N_ROWS, 3)), {"measure": "qmean", "steps": 12, "batch_size": 32, "seed": 1}
     with pytest.warns(DeprecationWarning, match=message) as caught:
-        of_former = an.fit(X, Y, **common, **former)
+        of_former = an.fit(X, X[:, 0] > 0, **common, **former)
     assert {warning.filename for warning in caught} == {__file__}
-    of_present = an.fit(X, Y, **common, **present)
+    of_present = an.fit(X, X[:, 0] > 0, **common, **present)
     assert all(np.array_equal(a, b) for a, b in zip(of_former.parameters, of_present.parameters))
     assert of_former.evaluations == of_present.evaluations
 
 
 def test_former_options_of_a_checkpoint_make_one(tmp_path):
-    X, common = RNG.standard_normal((N_ROWS, 3)), {"steps": 10, "batch_size": 32, "seed": 1}
+    X, common = RNG.standard_normal((N_ROWS, 3)), {"steps": 10, "batch_size": 32, "seed": 1, "validation": None}
     with pytest.warns(DeprecationWarning, match="'checkpoint_every' of fit"):
-        first = an.fit(X, Y, checkpoint=tmp_path / "run", checkpoint_every=5, on_step=lambda s: s.step == 5, **common)
+        first = an.fit(
+            X, X[:, 0] > 0, checkpoint=tmp_path / "run", checkpoint_every=5, on_step=lambda s: s.step == 5, **common
+        )
     with pytest.warns(DeprecationWarning, match="'resume' of fit"):
-        last = an.fit(X, Y, checkpoint=tmp_path / "run", resume=True, **common)
+        last = an.fit(X, X[:, 0] > 0, checkpoint=tmp_path / "run", resume=True, **common)
     assert len(first.history) == 5 and len(last.history) == 10
 
 

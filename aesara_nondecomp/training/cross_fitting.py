@@ -1,0 +1,248 @@
+"""The networks of one call, trained one after another: a single one, or one for each fold, which vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp.history import Evaluation, Step
+from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor, evaluated
+from aesara_nondecomp.training.recipes import Phase
+from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
+from aesara_nondecomp.training.training_data import Held, TrainingData
+
+Parameters = list[NDArray[Any]]
+
+
+class Trained(NamedTuple):
+    """What remains of a network's training.
+
+    Attributes
+    ----------
+    history : list of Step
+        Its steps.
+    monitor : ValidationMonitor or None
+        Its evaluations.
+    """
+
+    history: list[Step]
+    monitor: ValidationMonitor | None
+
+
+class Choice(NamedTuple):
+    """The weights that a call returns, and what the held-out rows say of them.
+
+    Attributes
+    ----------
+    parameters : list of list of arrays
+        Of each network.
+    scores : array, shape (n,), or None
+        Of the held-out rows, each by the network that was not trained on it; None without held-out rows.
+    signs : array, shape (n,), or None
+        Their labels in {-1, +1}.
+    weight : array, shape (n,), or None
+        Their sample weights; None for equal ones.
+    evaluations : list of Evaluation
+        On the held-out rows of all networks together.
+    step : int or None
+        Step of these weights, if held-out rows chose them.
+    """
+
+    parameters: list[Parameters]
+    scores: NDArray[Any] | None
+    signs: NDArray[Any] | None
+    weight: NDArray[Any] | None
+    evaluations: list[Evaluation]
+    step: int | None
+
+
+class CrossFit:
+    """Trains the networks of one call one after another on the same compiled functions.
+
+    Parameters
+    ----------
+    functions : TrainFunctions or DistributedFunctions
+        Train each network in turn.
+    data : TrainingData
+        Rows and folds.
+    phases : sequence of Phase
+        Of the recipe.
+    settings : Settings
+        Of each network.
+    monitor : callable (held, keep_all) -> ValidationMonitor, or None
+        Makes the monitor of held-out rows.
+    rng : numpy Generator
+        Of initial weights and the order of rows; each of several networks gets a generator of its own.
+    initial : sequence of list of arrays, optional
+        Weights to start from, one list for each network, or fewer that are used in turn. Default: fresh ones.
+    placed : callable (TrainingRows) -> TrainingRows, optional
+        Places the rows of a network, for example on a device.
+
+    Attributes
+    ----------
+    count : int
+        Number of networks.
+    done : list of Trained
+        Those whose training has ended.
+    run : TrainingRun
+        Of the network in training, or of the last one.
+    monitor : ValidationMonitor or None
+        Of that run.
+    """
+
+    def __init__(
+        self,
+        functions: Functions,
+        data: TrainingData,
+        phases: Sequence[Phase],
+        settings: Settings,
+        monitor: Callable[[Held, bool], ValidationMonitor] | None,
+        rng: np.random.Generator,
+        initial: Sequence[Parameters] = (),
+        placed: Callable[[TrainingRows], TrainingRows] = lambda rows: rows,
+    ):
+        self.functions, self.data, self.phases, self.settings = functions, data, phases, settings
+        self._monitor_of, self._initial, self._placed = monitor, initial, placed
+        self.count = max(1, len(data.folds))
+        self._rngs = [rng]
+        if data.folds:  # one more, for a network that is trained again
+            self._rngs = [np.random.default_rng(int(seed)) for seed in rng.integers(2**63, size=self.count + 1)]
+        self.done: list[Trained] = []
+        self._refits = False
+        self._begin()
+
+    @property
+    def total(self) -> int:
+        """Number of steps of all networks."""
+        return self.count * self.run.total
+
+    @property
+    def history(self) -> list[Step]:
+        """All steps so far."""
+        steps = [step for trained in self._trained() for step in trained.history]
+        return [*steps, *self.run.history] if self._refits else steps
+
+    def runs(self) -> Iterator[tuple[TrainingRun, ValidationMonitor | None]]:
+        """The runs to complete.
+
+        Yields
+        ------
+        run : TrainingRun
+        monitor : ValidationMonitor or None
+        """
+        while len(self.done) < self.count:
+            yield self.run, self.monitor
+            if self.count == 1:
+                return
+            self._finish(Trained(self.run.history, self.monitor))
+
+    def restore(self, done: list[Trained]) -> tuple[TrainingRun, ValidationMonitor | None]:
+        """Go on after networks that were trained before.
+
+        Parameters
+        ----------
+        done : list of Trained
+            Their monitors may lack the rows.
+
+        Returns
+        -------
+        run : TrainingRun
+            Of the next network, before its first step.
+        monitor : ValidationMonitor or None
+        """
+        for trained in done:
+            self._finish(trained)
+        return self.run, self.monitor
+
+    def choice(self) -> Choice:
+        """The best weights by the held-out rows of all networks together, or the averaged ones."""
+        monitors = _evaluated(self.done)
+        if len(self.done) < self.count and self._reaches(monitors):
+            monitors += _evaluated([Trained(self.run.history, self.monitor)])
+        if not monitors:
+            return Choice([self.run.averaged_parameters()], None, None, None, [], None)
+        evaluations = _pooled(monitors)
+        best = _best(evaluations, monitors[0])
+        snapshots = [m.snapshots[best] for m in monitors]
+        signs = np.concatenate([m.signs for m in monitors])
+        parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
+        return Choice(parameters, _joined(snapshots), signs, _weights(monitors), evaluations, step)
+
+    def refit(self) -> TrainingRun:
+        """Begin a last run, on all rows; its steps are in `history` too.
+
+        Returns
+        -------
+        TrainingRun
+            Before its first step.
+        """
+        self.done = self._trained()
+        initial, last = self._initial[0] if self._initial else None, self.history[-1]
+        self.functions.initialise(self._rngs[-1], initial)
+        rows = self._placed(self.data.rows)
+        self.run = TrainingRun(self.functions, self.phases, rows, self.settings, self._rngs[-1], last)
+        self._refits = True
+        return self.run
+
+    def _reaches(self, monitors: Sequence[ValidationMonitor]) -> bool:
+        """Whether the network in training has come to the best step of others, to which it would cut them back."""
+        made = len(self.monitor.evaluations) if self.monitor else 0
+        return not monitors or made > _best(_pooled(monitors), monitors[0])
+
+    def _trained(self) -> list[Trained]:
+        """The networks so far, with the one in training."""
+        return [*self.done] if len(self.done) >= self.count else [*self.done, Trained(self.run.history, self.monitor)]
+
+    def _begin(self) -> None:
+        """Make the run of the next network."""
+        index = len(self.done)
+        rows, held = self.data.part(index)
+        rng = self._rngs[index]
+        self.functions.initialise(rng, self._initial[index % len(self._initial)] if self._initial else None)
+        last = self.done[-1].history[-1] if self.done else None
+        self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last)
+        self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
+
+    def _finish(self, trained: Trained) -> None:
+        """Keep what remains of a network, without its rows, and begin the next one."""
+        self.run.close()
+        if trained.monitor is not None:
+            trained.monitor.X = None
+        self.done.append(trained)
+        if len(self.done) < self.count:
+            self._begin()
+
+
+def _evaluated(trained: Sequence[Trained]) -> list[ValidationMonitor]:
+    return [each.monitor for each in trained if each.monitor is not None and each.monitor.evaluations]
+
+
+def _best(evaluations: Sequence[Evaluation], monitor: ValidationMonitor) -> int:
+    """Index of the best evaluation, the first one among equals."""
+    return int(np.argmax([monitor.measure.merit(evaluation.value) for evaluation in evaluations]))
+
+
+def _pooled(monitors: Sequence[ValidationMonitor]) -> list[Evaluation]:
+    """Evaluations of all networks together, as far as all of them were trained."""
+    if len(monitors) == 1:
+        return monitors[0].evaluations
+    signs, weight = np.concatenate([m.signs for m in monitors]), _weights(monitors)
+    measure, threshold, shortest = monitors[0].measure, monitors[0].threshold, min(len(m.evaluations) for m in monitors)
+    pooled = []
+    for k in range(shortest):
+        scores, step = _joined([m.snapshots[k] for m in monitors]), monitors[0].evaluations[k].step
+        pooled.append(evaluated(measure, scores, signs, weight, step, threshold))
+    return pooled
+
+
+def _weights(monitors: Sequence[ValidationMonitor]) -> NDArray[Any] | None:
+    weights = [monitor.weight for monitor in monitors if monitor.weight is not None]
+    return np.concatenate(weights) if weights else None
+
+
+def _joined(snapshots: Sequence[Snapshot]) -> NDArray[Any]:
+    return np.concatenate([snapshot.scores for snapshot in snapshots])

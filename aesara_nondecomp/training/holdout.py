@@ -1,0 +1,198 @@
+"""Which training rows are held out: a share of them, folds that cover all of them, or what a splitter says."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import require, warn_caller
+from aesara_nondecomp.data import stratified_folds, stratified_split
+
+AUTO, LAST = "auto", "last"
+SHARE = 0.2  # of the rows, held out once
+FOLDS = 5
+# From so many rows on, and so many of the rarer class, a single held-out part measures well enough. Below that, folds
+# waste no row, and their networks vote; five of them take seconds there.
+ROWS_FOR_ONE_PART, RARE_ROWS_FOR_ONE_PART = 20_000, 100
+NEEDED = (
+    "validation must be 'auto', 'last', a share of the rows strictly between 0 and 1, a number of folds of at least 2, "
+    "a scikit-learn splitter, or a pair (X, y)"
+)
+
+
+class Fold(NamedTuple):
+    """A division of the rows for one network.
+
+    Attributes
+    ----------
+    train : int array
+        Indices of the rows to train on.
+    held : int array
+        Indices of the rows held out.
+    """
+
+    train: NDArray[Any]
+    held: NDArray[Any]
+
+
+def check_validation(validation: Any) -> Any:
+    """Check the argument `validation` of `fit`.
+
+    Parameters
+    ----------
+    validation : object
+        See `fit`.
+
+    Returns
+    -------
+    object
+        The given value.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the accepted kinds.
+    """
+    usable = (
+        (isinstance(validation, str) and validation in (AUTO, LAST))
+        or is_pair(validation)
+        or _is_share(validation)
+        or _is_count(validation)
+        or is_splitter(validation)
+    )
+    require(usable, NEEDED, validation)
+    return validation
+
+
+def is_pair(validation: Any) -> bool:
+    """Whether validation rows are the caller's own, and not training rows held out.
+
+    Parameters
+    ----------
+    validation : object
+        As given to `fit`.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(validation, (tuple, list)) and len(validation) == 2
+
+
+def is_splitter(validation: Any) -> bool:
+    """Whether it is a splitter as of scikit-learn: an object with a method `split`.
+
+    Parameters
+    ----------
+    validation : object
+        As given to `fit`.
+
+    Returns
+    -------
+    bool
+    """
+    return callable(getattr(validation, "split", None)) and not isinstance(validation, (str, type, np.ndarray))
+
+
+def plan_folds(
+    validation: Any, signs: NDArray[Any], seed: Any, groups: Any = None, *, one_part: bool = False
+) -> list[Fold]:
+    """Divide the rows for each network that is to be trained.
+
+    Parameters
+    ----------
+    validation : str, float, int or splitter
+        See `fit`.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    seed : int or numpy Generator
+        Of the division.
+    groups : array-like, shape (n,), optional
+        Rows of equal value are held out together.
+    one_part : bool, default False
+        Let "auto" hold rows out once, however few they are: for networks that take long to train.
+
+    Returns
+    -------
+    list of Fold
+        One, or several whose `held` do not overlap; none if "auto" finds too few rows to hold any out.
+
+    Raises
+    ------
+    ValueError
+        If a part would lack a class, or the splitter's parts are no division.
+    """
+    if isinstance(validation, str):
+        if validation == LAST:
+            return [_last_rows(signs)]
+        validation = _automatic(signs, groups, one_part)
+        if validation is None:
+            warn_caller(
+                "a class has a single row, so none is held out: the last weights are kept, and neither the threshold "
+                "nor the probabilities were checked on other rows. Give more rows, or validation=(X, y)."
+            )
+            return []
+    if is_splitter(validation):
+        return _folds_of_splitter(validation, signs, groups)
+    if _is_share(validation):
+        return [Fold(*stratified_split(signs, float(validation), seed, groups))]
+    fold = stratified_folds(signs, int(validation), seed, groups)
+    return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(validation))]
+
+
+def _automatic(signs: NDArray[Any], groups: Any, one_part: bool) -> float | int | None:
+    """The share or the number of folds; None if there are too few rows for either."""
+    rarest = min(int(np.sum(signs > 0)), int(np.sum(signs < 0)))
+    if groups is not None:
+        rarest = min(rarest, *(len(np.unique(np.asarray(groups)[signs == sign])) for sign in (-1, 1)))
+    if rarest < 2:
+        return None
+    enough = len(signs) >= ROWS_FOR_ONE_PART and SHARE * rarest >= RARE_ROWS_FOR_ONE_PART
+    return SHARE if enough or one_part else min(FOLDS, rarest)
+
+
+def _last_rows(signs: NDArray[Any]) -> Fold:
+    cut = len(signs) - max(1, round(SHARE * len(signs)))
+    _check_fold(fold := Fold(np.arange(cut), np.arange(cut, len(signs))), signs)
+    return fold
+
+
+def _folds_of_splitter(splitter: Any, signs: NDArray[Any], groups: Any) -> list[Fold]:
+    parts = splitter.split(np.zeros((len(signs), 1)), signs, groups)
+    folds = [Fold(*(np.asarray(part, dtype=np.intp) for part in pair)) for pair in parts]
+    require(len(folds) > 0, "the splitter must make at least one division of the rows", folds)
+    held = np.concatenate([fold.held for fold in folds])
+    needed = "the splitter must hold each row out at most once (no repeated or random divisions)"
+    require(len(np.unique(held)) == len(held), needed, type(splitter).__name__)
+    for fold in folds:
+        for part in fold:
+            usable = (
+                len(np.unique(part)) == len(part) and 0 <= min(part, default=0) and max(part, default=0) < len(signs)
+            )
+            require(usable, f"the splitter must give distinct indices from 0 to {len(signs) - 1}", part)
+        require(len(np.intersect1d(*fold)) == 0, "the splitter must not train on rows that it holds out", splitter)
+        _check_fold(fold, signs)
+    return folds
+
+
+def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:
+    for part, rows in zip(("training", "held-out"), fold):
+        positives = int(np.sum(signs[rows] > 0))
+        if not 0 < positives < len(rows):
+            raise ValueError(
+                f"the {part} part must hold both classes, got {positives} positives among {len(rows)} rows. Hold other "
+                "rows out, for example a stratified share: validation=0.2."
+            )
+
+
+def _is_share(validation: Any) -> bool:
+    is_number = isinstance(validation, numbers.Real) and not isinstance(validation, (bool, np.bool_))
+    return is_number and 0 < float(validation) < 1
+
+
+def _is_count(validation: Any) -> bool:
+    is_whole = isinstance(validation, numbers.Integral) and not isinstance(validation, (bool, np.bool_))
+    return is_whole and int(validation) >= 2

@@ -1,0 +1,85 @@
+"""`network="auto"`: the network of a table, and its scaling, by what its columns hold."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import aesara_nondecomp as an
+from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.data.columns import bins_of_spiky_columns
+from aesara_nondecomp.training.table_network import SAMPLED_ROWS, TableNetwork
+
+N_ROWS = 300
+RNG = np.random.default_rng(0)
+BINARY = (RNG.random((N_ROWS, 3)) < 0.4).astype(float)
+AMOUNT = np.where(RNG.random(N_ROWS) < 0.6, 0.0, np.exp(RNG.normal(8, 1, N_ROWS)))
+TABLE = np.column_stack([BINARY, RNG.normal(40, 10, N_ROWS), AMOUNT])
+Y = np.where(TABLE[:, 3] + 10 * BINARY[:, 0] > 45, "yes", "no")
+
+made = TableNetwork(lambda name, size, options: (name, size, options))
+
+
+def test_numeric_columns_are_waved_spiky_ones_binned_and_both_scaled_by_median_and_quartiles():
+    (name, size, options), scaling = made.of_rows(TABLE, None)
+    robust = Standardiser.robust(TABLE, [3, 4])
+    assert (name, size, options["numeric"]) == ("tabular", 5, (3, 4)) and scaling.as_dict() == robust.as_dict()
+    bins = bins_of_spiky_columns(scaling.transform(TABLE), [3, 4])
+    assert options["bins"] == tuple(bins) and {column for column, _, _ in bins} == {4}
+    low, high = scaling.transform(TABLE)[:, 4].min(), scaling.transform(TABLE)[:, 4].max()
+    assert (bins[0][1], bins[-1][2]) == (low, high)
+
+
+def test_sample_weights_move_median_and_quartiles():
+    weight = 1.0 + 9 * (TABLE[:, 3] > 45)
+    _, scaling = made.of_rows(TABLE, weight)
+    assert scaling.as_dict() == Standardiser.robust(TABLE, [3, 4], weight).as_dict()
+    assert scaling.mean_[3] > Standardiser.robust(TABLE, [3, 4]).mean_[3] + 3
+
+
+@pytest.mark.parametrize(
+    "rows", [BINARY, BINARY.astype(bool), scipy.sparse.csr_matrix(TABLE)], ids=["0/1", "bool", "CSR"]
+)
+def test_binary_and_sparse_rows_are_left_to_another_network(rows):
+    assert made.of_rows(rows, None) is None
+    assert made(7) == ("mlp", 7, {}) and TableNetwork(made.make, "tabular")(7) == ("tabular", 7, {})
+
+
+def test_of_many_rows_a_sample_evenly_spread_is_looked_at():
+    rows = np.arange(3.0 * SAMPLED_ROWS)[:, None]
+    _, scaling = made.of_rows(rows, None)
+    exact = Standardiser.robust(rows, [0])
+    assert scaling.mean_ == pytest.approx(exact.mean_, rel=1e-3)
+    assert scaling.scale_ == pytest.approx(exact.scale_, rel=1e-3)
+
+
+@pytest.mark.parametrize(("given", "name", "scaled_by"), [
+    ({}, "tabular", [3, 4]),
+    ({"network": "tabular"}, "tabular", [3, 4]),
+    ({"standardize": False}, "mlp", None),
+    ({"network": "tabular", "standardize": False}, "tabular", None),
+    ({"network": (64, 64)}, "mlp", "mean"),
+])  # fmt: skip
+def test_fit_makes_the_network_of_its_rows(given, name, scaled_by):
+    model = an.fit(TABLE, Y, validation=None, steps=1, seed=0, **given)
+    description, scaling = model.network_description, model.encoder.standardiser
+    assert description["builder"] == name
+    if scaled_by is None:
+        assert scaling is None
+    else:
+        expected = Standardiser.fit(TABLE) if scaled_by == "mean" else Standardiser.robust(TABLE, scaled_by)
+        np.testing.assert_allclose(scaling.mean_, expected.mean_)
+        np.testing.assert_allclose(scaling.scale_, expected.scale_)
+    assert np.isfinite(model.decision_function(TABLE)).all()
+
+
+def test_rows_held_out_do_not_move_medians_and_bins_of_the_only_network():
+    (far := TABLE.copy())[-60:, 3:] *= 1e3
+    models = [an.fit(rows, Y, validation="last", steps=1, seed=0) for rows in (TABLE, far)]
+    first, second = (m.encoder.standardiser.as_dict() for m in models)
+    assert first == second and models[0].network_description == models[1].network_description
+
+
+def test_values_that_are_not_finite_are_refused_by_row_and_column():
+    (rows := TABLE.copy())[17, 3] = np.nan
+    with pytest.raises(ValueError, match="finite.*row 17, column 3"):
+        an.fit(rows, Y)
