@@ -2,7 +2,7 @@
 
 A claim *holds* if it is true of the paper's own listing, with steps counted as mini-batches. It *holds under this
 reading* if it is true in the sense of its `reading`, for example of the default recipes in most (two thirds) of the
-cells. Otherwise it *does not hold*.
+cells. Otherwise it *does not hold*. A verdict names what the claim is measured against, and by how much it wins.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Claim(NamedTuple):
     measured: str
     verdict: str
     command: str
+    """Without the options that make the grid: the report adds them."""
+    rival: str
+    """What the verdict compares with: a method, or a bound."""
+    margin: str
+    """By how much the claim wins, where it holds."""
     reading: str = "default recipes, most cells"
     """What `READING` refers to."""
 
@@ -53,7 +58,12 @@ class Duel(NamedTuple):
     @property
     def most(self) -> bool:
         """Whether it wins at least two thirds of them."""
-        return 0 < self.cells and 3 * self.wins >= 2 * self.cells
+        return 0 < self.cells and self.wins >= self.needed
+
+    @property
+    def needed(self) -> int:
+        """The smallest number of wins that is two thirds of the cells."""
+        return -(-2 * self.cells // 3)
 
 
 def panels_of(results: Results, *measures: str) -> list[Panel]:
@@ -90,6 +100,29 @@ def duels_of(results: Results, panels: Sequence[Panel], variant: str, rival: str
     return duel(beats(results, panel, direct_method(panel, variant), rival) for panel in panels)
 
 
+def cells_won(verdict: str, literal: Sequence[Duel], default: Sequence[Duel]) -> str:
+    """The cells behind a verdict that holds, and how many it needs: all of the listing's, or most of the default's."""
+    if verdict == HOLDS:
+        return ", ".join(f"{duel} cells (all needed)" for duel in literal)
+    return ", ".join(f"{duel} cells ({duel.needed} needed)" for duel in default)
+
+
+def lead(results: Results, panels: Sequence[Panel], verdict: str, rival: str) -> str:
+    """By how much the direct method's median is ahead of a rival's: median and range over the panels, but KLD's."""
+    variant = "_paper" if verdict == HOLDS else ""
+    gaps = np.array(
+        [
+            results.median(panel, direct_method(panel, variant)) - results.median(panel, rival)
+            for panel in panels
+            if panel.measure != "kld"
+        ]
+    )
+    gaps = gaps[~np.isnan(gaps)]
+    if not len(gaps):
+        return "-"
+    return f"median {np.median(gaps):+.3f} [{gaps.min():+.3f}, {gaps.max():+.3f}]"
+
+
 def spread(results: Results, panel: Panel, method: str, digits: str = ".3f") -> str:
     """Median and range over the seeds."""
     values = results.values(panel, method)
@@ -119,9 +152,9 @@ def verdict_of(holds: bool, reading: bool, *evidence: Duel | float) -> str:
 
 def command_for(*figures: str, datasets: str = "") -> str:
     """The command that runs what a claim needs."""
-    return f"`{COMMAND} --figures {' '.join(figures)}{' --datasets ' + datasets if datasets else ''}`"
+    return f"{COMMAND} --figures {' '.join(figures)}{' --datasets ' + datasets if datasets else ''}"
 
 
 def missing(source: str, claim: str, *figures: str) -> Claim:
     """The row of a claim that needs a panel that is not in the grid."""
-    return Claim(source, claim, "", NOT_RUN, command_for(*figures))
+    return Claim(source, claim, "", NOT_RUN, command_for(*figures), "", "")

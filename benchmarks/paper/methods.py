@@ -167,7 +167,9 @@ METHODS: dict[str, Method] = {
     "logit_adjusted": Method("logit-adjusted: cross-entropy cut at the prior", "cross_entropy", "prior"),
     "baseline_released": Method("ANN 0-1, as released", "baseline_released"),
     "weighted_baseline_released": Method("ANN-p, as released", "weighted_baseline_released"),
-    "hist_gradient_boosting": Method("HistGradientBoosting, threshold tuned", "hist_gradient_boosting", "tuned"),
+    "hist_gradient_boosting": Method(
+        "HistGradientBoosting, rate and threshold tuned only", "hist_gradient_boosting", "tuned"
+    ),
     "logistic_regression": Method("logistic regression, threshold tuned", "logistic_regression", "tuned"),
 }
 

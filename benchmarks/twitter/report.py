@@ -88,9 +88,11 @@ def _head(content: dict[str, Any]) -> str:
     plan, facts, seeds = content["plan"], content["facts"], content["plan"]["seeds"]
     sets = "; ".join(f"{name}: {of['rows']:,}, {of['positives']:.1%}" for name, of in facts.items())
     repeats = plan["repeats"]
+    command = f"python -m benchmarks twitter --data-dir DIR --first-seed {seeds[0]} --seeds {len(seeds)}"
     return f"""# Twitter: prevalence of positive tweets
 
-`python -m benchmarks twitter`, seeds {seeds[0]} to {seeds[-1]}. Number of tweets and prevalence: {sets}.
+`{command}`, seeds {seeds[0]} to {seeds[-1]}.
+Number of tweets and prevalence: {sets}.
 Each seed holds out 20 % of the training tweets, for thresholds and rates. All methods have {plan["steps"]} steps of 128
 tweets and Adam at 0.01, chosen on SemEval-2016 test curves of one of the seeds 0 to 2 (rates 0.003 and
 0.01, up to 400 steps).
