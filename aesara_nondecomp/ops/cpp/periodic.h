@@ -4,7 +4,7 @@
    Rows are taken `BLOCK` at a time, and of them one column at a time, so that the loops run over rows: these fill the
    lanes of a vector whatever the number of frequencies is, and all that a column needs stays in a core's own cache.
    Cosines are computed again on the way back: to keep them with the sines, 1.4 MB for 22 columns of 512 rows, saves
-   under a tenth of both passes, and costs the forward pass, which scoring needs alone, a third. */
+   an eighth of both passes, and costs the forward pass, which scoring needs alone, more than a quarter. */
 #ifndef AESARA_NONDECOMP_PERIODIC_H
 #define AESARA_NONDECOMP_PERIODIC_H
 
