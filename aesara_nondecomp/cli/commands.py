@@ -185,8 +185,7 @@ def _network(options: argparse.Namespace) -> Any:
     name = options.network
     changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
     if name in (AUTO, "tabular"):
-        make = lambda chosen, size, more: networks.make(chosen, size, **changed, **more)  # noqa: E731
-        return TableNetwork(make, "tabular" if name == "tabular" else "mlp")
+        return TableNetwork.named(name, lambda chosen, size, more: networks.make(chosen, size, **changed, **more))
     return lambda size: networks.make(name, size, **changed)
 
 

@@ -30,6 +30,7 @@ from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
+from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.table_network import TableNetwork
@@ -401,7 +402,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""
         if spec.network in (AUTO, "tabular"):
-            return TableNetwork(spec.functions, "tabular" if spec.network == "tabular" else "mlp")
+            return TableNetwork.named(str(spec.network), spec.functions)
         return functools.partial(shared_functions, spec)
 
     def _checkpoint(self) -> Checkpoint | None:
@@ -448,9 +449,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         return X, y, weight
 
     def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, Any]:
-        is_pair = isinstance(validation, (tuple, list)) and len(validation) == 2
         needed = "fit takes validation rows as a pair (X, y); a share is a parameter: MeasureClassifier(validation=0.2)"
-        require(is_pair, needed, validation)
+        require(is_pair(validation), needed, validation)
         X, y = validation
         return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(y)
 

@@ -15,10 +15,9 @@ from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.estimators.sklearn_compat import check_random_state
 from aesara_nondecomp.models import Model
-from aesara_nondecomp.ops.optimisers import AdamW
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.loop import train
-from aesara_nondecomp.training.param_checks import check_algorithm
+from aesara_nondecomp.training.param_checks import check_algorithm, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -166,8 +165,7 @@ def advance(
     with functions.lock:
         batches = MiniBatches(X, signs, batch_size, state.rng, given["sampler"], weight, functions.network.dtype)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]
-        decay = recipe.weight_decay if isinstance(functions.optimizer, AdamW) else 0.0
-        functions.configure(l2=decay if given["l2"] is None else given["l2"], averaging=averaging)
+        functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)
         _restore(functions, driver, state)
         history = list(before.history) if before else []
         rate = recipe.learning_rate if given["learning_rate"] is None else given["learning_rate"]

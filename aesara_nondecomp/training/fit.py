@@ -15,7 +15,6 @@ from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import optimisers
 from aesara_nondecomp.parallel import Communicator, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
@@ -29,6 +28,7 @@ from aesara_nondecomp.training.param_checks import (
     check_prior,
     check_recipe,
     on_first_process,
+    weight_decay,
 )
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
@@ -291,14 +291,13 @@ def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str |
 def _settings(recipe: Recipe, given: dict[str, Any], functions: TrainFunctions, data: TrainingData) -> Settings:
     """Settings of all phases; the recipe's values are the defaults."""
     n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
-    decays = isinstance(functions.optimizer, optimisers.AdamW)
     steps = _or(given["steps"], default_steps(n_rows))
     return Settings(
         steps=steps,
         learning_rate=_or(given["learning_rate"], recipe.learning_rate),
         schedule=schedules.get(_or(given["schedule"], recipe.schedule), steps),
         averaging=_or(given["averaging"], recipe.averaging),
-        l2=_or(given["l2"], recipe.weight_decay if decays else 0.0),
+        l2=weight_decay(given["l2"], recipe, functions.optimizer),
         temperature=recipe.temperature,
         batch_size=_batch_size(given["batch_size"], n_rows),
         sampler=given["sampler"],
@@ -363,9 +362,13 @@ def _judged(
     confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
     collapsed = confusion.predicted_prevalence in (0.0, 1.0)
     if collapsed:
+        why = (
+            f"no threshold was better for {measure} than to predict one class only, and the model does so"
+            if _tunes(recipe, stopping)
+            else f"the model predicts one class only at the algorithm's threshold of {threshold:g}"
+        )
         warn_caller(
-            f"on the rows held out, no threshold was better for {measure} than to predict one class only, and the "
-            "model does so. The features may not tell the classes apart, or there are too few rows."
+            f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows."
         )
     return threshold, {
         "quantifier": Quantifier.fit(scores, signs, threshold, weight),

@@ -14,6 +14,7 @@ from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
+from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
 from aesara_nondecomp.parallel import Communicator, on_root
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
@@ -99,7 +100,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         require(
             network != "tabular" or not is_text(X), "network='tabular' takes numbers: use attention or lstm", "texts"
         )
-        return _maker("attention") if is_text(X) else TableNetwork(_make, "tabular" if network == "tabular" else "mlp")
+        return _maker("attention") if is_text(X) else TableNetwork.named(network, _make)
     if isinstance(network, str):
         choose("network", network, {AUTO: None, **networks.BUILDERS})
         if networks.takes_tokens(network):
@@ -194,6 +195,28 @@ def check_prior(prior: float | None, observed: float) -> float:
             "former. Leave it out to train for the data as they are."
         )
     return prior
+
+
+def weight_decay(l2: float | None, recipe: Recipe, optimizer: Optimiser) -> float:
+    """The weight decay of a run.
+
+    Parameters
+    ----------
+    l2 : float or None
+        As given to `fit`.
+    recipe : Recipe
+        Its decay is meant for AdamW.
+    optimizer : Optimiser
+        The update rule.
+
+    Returns
+    -------
+    float
+        `l2`, or if it is None, that of the recipe with AdamW and 0 with others.
+    """
+    if l2 is not None:
+        return l2
+    return recipe.weight_decay if isinstance(optimizer, AdamW) else 0.0
 
 
 def on_first_process(callbacks: Sequence[Callable[[Any], Any]], comm: Communicator) -> list[Callable[[Any], Any]]:

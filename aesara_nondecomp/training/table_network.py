@@ -29,6 +29,23 @@ class TableNetwork(NamedTuple):
     make: Callable[[str, int, dict[str, Any]], Any]
     otherwise: str = "mlp"
 
+    @classmethod
+    def named(cls, name: str | None, make: Callable[[str, int, dict[str, Any]], Any]) -> TableNetwork:
+        """That of "tabular", which holds for all rows, or of "auto".
+
+        Parameters
+        ----------
+        name : {"auto", "tabular"} or None
+            None stands for "auto".
+        make : callable
+            As above.
+
+        Returns
+        -------
+        TableNetwork
+        """
+        return cls(make, "tabular" if name == "tabular" else "mlp")
+
     def __call__(self, size: int) -> Any:
         """The network of rows of which only the number of columns is known."""
         return self.make(self.otherwise, size, {})

@@ -65,9 +65,11 @@ def best_of_weighted(measure, scores, positive, negative):
     return candidates[int(np.argmax(np.round(merits, 12)))][0]
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("measure", ["f1", "min", "qmean"])
-def test_it_is_halfway_between_bagged_thresholds_and_the_best_one_for_expected_counts(measure):
+def test_it_is_halfway_between_bagged_thresholds_and_the_best_one_for_expected_counts(measure, weighted):
     measure, found = measures.get(measure), 0
+    weight = np.random.default_rng(5).integers(1, 9, 24) if weighted else np.ones(24)
     for seed in range(4):
         scores, signs = scored(n=24, seed=seed)
         scores, signs = scores[np.argsort(-scores)], signs[np.argsort(-scores)]
@@ -75,11 +77,11 @@ def test_it_is_halfway_between_bagged_thresholds_and_the_best_one_for_expected_c
         draws = []
         for _ in range(RESAMPLES):
             rows = [rng.choice(np.flatnonzero(signs == sign), int(np.sum(signs == sign))) for sign in (1, -1)]
-            draws.append([np.bincount(chosen, minlength=24) for chosen in rows])
+            draws.append([np.bincount(chosen, minlength=24) * weight for chosen in rows])
         bagged = np.mean([best_of_weighted(measure, scores, *weights) for weights in draws])
-        posteriors = Calibration.fit(scores, signs).posteriors(scores)
-        expected = best_of_weighted(measure, scores, posteriors, 1 - posteriors)
-        threshold, _ = steady_threshold(measure, scores, signs)
+        posteriors = Calibration.fit(scores, signs, weight).posteriors(scores)
+        expected = best_of_weighted(measure, scores, weight * posteriors, weight * (1 - posteriors))
+        threshold, _ = steady_threshold(measure, scores, signs, weight if weighted else None)
         assert min(abs(threshold - (bagged + expected) / 2), abs(threshold - bagged)) < 1e-9 or math.isinf(threshold)
         found += abs(threshold - (bagged + expected) / 2) < 1e-9
     assert found >= 2

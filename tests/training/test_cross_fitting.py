@@ -374,3 +374,11 @@ def test_weights_of_the_rows_held_out_reach_threshold_and_calibration(functions)
     assert weighted.validation_matrix.TP + weighted.validation_matrix.FN == weight[Y > 0].sum()
     means = [np.average(m.predict_proba(X)[:, 1], weights=w) for m, w in ((weighted, weight), (plain, None))]
     assert means == pytest.approx([weighted.quantifier.prior, plain.quantifier.prior], abs=0.1)
+
+
+def test_a_fixed_threshold_that_predicts_one_class_is_named_in_the_warning(functions):
+    rare = np.where(np.arange(N_ROWS) % 10 == 0, 1, -1)
+    noise = np.random.default_rng(1).standard_normal((N_ROWS, D)).astype("float32")
+    with pytest.warns(UserWarning, match="predicts one class only at the algorithm's threshold of 0") as caught:
+        collapsed = fit(functions, noise, rare, measure="accuracy", algorithm="cross_entropy", steps=100)
+    assert len(caught) == 1 and collapsed.collapsed and collapsed.threshold == 0
