@@ -19,6 +19,7 @@ Aesara.
 
 from typing import TYPE_CHECKING
 
+from aesara_nondecomp._aesara.import_hook import install
 from aesara_nondecomp._aesara.setup import configure
 from aesara_nondecomp._names import FORMER_MODULES, find_former_modules, lazy
 
@@ -80,6 +81,7 @@ _MODULES = (
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
 configure()
+install()
 find_former_modules()
 __getattr__, __dir__ = lazy(
     __name__, {**{name: name for name in _MODULES}, **FORMER_MODULES, **_HOMES}, former={"Vote": "SoftVote"}

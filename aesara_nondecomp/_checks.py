@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 Choice = TypeVar("Choice")
 PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -17,7 +19,8 @@ PACKAGE = os.path.dirname(__file__) + os.sep
 def require(condition: bool, need: str, got: Any) -> None:
     """Raise a ValueError, "`need`, got `got`", unless `condition` holds."""
     if not condition:
-        raise ValueError(f"{need}, got {got!r}")
+        plain = got.item() if isinstance(got, np.generic) else got  # NumPy 2 writes np.float64(0.5)
+        raise ValueError(f"{need}, got {plain!r}")
 
 
 def refuse_beside(given: Any, why: str, **others: Any) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.abc
 import importlib.machinery
-import importlib.util
 import inspect
 import sys
 import warnings
@@ -165,14 +163,14 @@ def warn_renamed(old: str, new: str, stacklevel: int = 3) -> None:
     warnings.warn(f"{old} is now spelled {new}", DeprecationWarning, stacklevel=stacklevel)
 
 
-class FormerModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class FormerModules:
     """Import modules of 0.1 from where they are now; both names refer to the same module object."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Return the spec of a former module, or None for any other name."""
         package, _, name = fullname.partition(".")
         known = package == PACKAGE and name in FORMER_MODULES
-        return importlib.util.spec_from_loader(fullname, self) if known else None
+        return importlib.machinery.ModuleSpec(fullname, self) if known else None  # type: ignore[arg-type]
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         """Return the module under its present name."""

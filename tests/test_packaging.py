@@ -38,8 +38,8 @@ def test_the_citation_is_of_the_present_version():
 
 def test_the_supported_python_versions_are_the_same_everywhere():
     listed = re.findall(r"Python :: (3\.\d+)", "\n".join(setup_says("--classifiers")))
-    assert listed == [f"3.{minor}" for minor in range(9, 13)]
-    assert "(3, 9) <= sys.version_info < (3, 13)" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert listed == [f"3.{minor}" for minor in range(9, 15)]
+    assert "(3, 9) <= sys.version_info < (3, 15)" in (ROOT / "Makefile").read_text(encoding="utf-8")
     for path in (".ci/interpreters", ".github/workflows/ci.yml"):
         text = (ROOT / path).read_text(encoding="utf-8")
         assert all(version in re.findall(r"\b3\.\d+\b", text) for version in listed), path

@@ -51,9 +51,7 @@ _problem = setup.compiler_problem()
 if _problem is not None:
     _disable_compilation(_problem)
 
-with warnings.catch_warnings(), _without_collecting():
-    # Import-time deprecations in Aesara and its dependencies, on which a user of this package cannot act.
-    warnings.simplefilter("ignore")
+with _without_collecting():
     import aesara
     import aesara.tensor as at
     from aesara.gradient import DisconnectedType

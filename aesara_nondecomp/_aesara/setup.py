@@ -24,6 +24,11 @@ _BLAS_ROUTINES = tuple(
 )
 # Our own Ops use these to keep small products on one thread (see ops/blas.py).
 _THREAD_CONTROLS = ("openblas_set_num_threads", "openblas_get_num_threads")
+_PREFIXED = " ".join(
+    f"-D{symbol}=scipy_{symbol}" for symbol in [*(f"{name}_" for name in _BLAS_ROUTINES), *_THREAD_CONTROLS]
+)
+# What the OpenBLAS inside SciPy's wheels is called, and its symbols: from SciPy 1.13 on it has the prefix too.
+_BUNDLED = {"libscipy_openblas-": _PREFIXED, "libopenblas": ""}
 
 
 def configure() -> None:
@@ -33,7 +38,7 @@ def configure() -> None:
     changes nothing. After Aesara's import its settings are fixed, so nothing is changed then, and a `UserWarning` says
     so if Aesara runs without a BLAS.
     """
-    chosen = _flags_of_the_user()
+    chosen = flags_of_the_user()
     if "aesara" in sys.modules:
         _warn_if_too_late(chosen)
         return
@@ -65,7 +70,7 @@ def compiler_problem() -> str | None:
     import shutil
     import sysconfig
 
-    if "cxx" in _flags_of_the_user():
+    if "cxx" in flags_of_the_user():
         return None
     compilers = ("g++", "clang++") if sys.platform == "darwin" else ("g++",)
     if not any(shutil.which(name) for name in compilers):
@@ -89,7 +94,7 @@ def blas_flags() -> str:
     return flags if flags is not None and not _has_blank_path(flags) else ""
 
 
-def _flags_of_the_user() -> set[str]:
+def flags_of_the_user() -> set[str]:
     """Names of the flags that are set somewhere, in lower case because `.aesararc` ignores case."""
     return {name.lower() for name in _names_in_environment() | _names_in_files()}
 
@@ -138,10 +143,7 @@ def _scipy_openblas32_flags() -> str | None:
     package = _folder_of("scipy_openblas32")
     if package is None or sys.platform == "win32":
         return None
-    folder = os.path.join(package, "lib")
-    symbols = [f"{name}_" for name in _BLAS_ROUTINES] + list(_THREAD_CONTROLS)
-    mapping = " ".join(f"-D{symbol}=scipy_{symbol}" for symbol in symbols)
-    return f"-L{folder} -lscipy_openblas {mapping}"
+    return f"-L{os.path.join(package, 'lib')} -lscipy_openblas {_PREFIXED}"
 
 
 def _bundled_with_scipy_flags() -> str | None:
@@ -149,8 +151,11 @@ def _bundled_with_scipy_flags() -> str | None:
     folder = os.path.join(os.path.dirname(package), "scipy.libs") if package else ""
     if not os.path.isdir(folder):
         return None
-    names = [name for name in os.listdir(folder) if name.startswith("libopenblas") and ".so" in name]
-    return f"-L{folder} -l:{names[0]}" if names else None
+    for start, symbols in _BUNDLED.items():
+        names = [name for name in os.listdir(folder) if name.startswith(start) and ".so" in name]
+        if names:
+            return f"-L{folder} -l:{names[0]} {symbols}".rstrip()
+    return None
 
 
 def _folder_of(package: str) -> str | None:

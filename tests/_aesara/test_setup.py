@@ -97,8 +97,9 @@ def test_commas_and_quotes_in_a_value_survive_aesaras_parser():
 def test_without_scipy_openblas32_the_library_inside_scipy_is_linked(monkeypatch):
     monkeypatch.setattr(setup, "_scipy_openblas32_flags", lambda: None)
     flags = setup.blas_flags()
-    folder, library = (part[2:].lstrip(":") for part in flags.split())
+    folder, library, *symbols = (part[2:].lstrip(":") for part in flags.split())
     assert Path(folder, library).is_file()
+    assert ("scipy_openblas" in library) == bool(symbols)
 
 
 def test_a_blank_in_the_path_means_no_linked_blas_rather_than_a_broken_one(monkeypatch):
