@@ -9,9 +9,9 @@
 VENV ?= .venv
 # What is installed beside the core; tests of what is missing are skipped. Others: jax, mpi, dask, boosting.
 EXTRAS ?= benchmarks,dev
-SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 13))
+SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))
 # The first interpreter that this package's dependencies have wheels for.
-PYTHON ?= $(shell for name in python3 python3.12 python3.11 python3.10 python3.9; do \
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python3.10 python3.9; do \
 	"$$name" -c '$(SUPPORTED)' 2>/dev/null && { echo "$$name"; break; }; done)
 IN_VENV = $(VENV)/bin/python
 
@@ -27,7 +27,7 @@ lint: $(VENV)/.installed
 	$(IN_VENV) -m ruff check .
 	$(IN_VENV) -m ruff format --check .
 	$(IN_VENV) -m mypy
-	$(VENV)/bin/clang-format --dry-run --Werror aesara_nondecomp/ops/cpp/*.h
+	$(VENV)/bin/clang-format --dry-run --Werror aesara_nondecomp/*/*.h aesara_nondecomp/ops/cpp/*.h
 	$(IN_VENV) tests/ops/check_headers.py
 
 # Python itself is not instrumented, so the sanitizer's library is loaded before it, and what Python keeps until its end
@@ -50,7 +50,7 @@ $(VENV)/.installed: setup.py
 
 define install
 	@"$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || { \
-	  echo "This package needs Python 3.9 to 3.12, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.12" >&2; \
+	  echo "This package needs Python 3.9 to 3.14, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.13" >&2; \
 	  exit 1; }
 	@echo "Installing into $(VENV) (about a minute)"
 	@test -x $(IN_VENV) || "$(PYTHON)" -m venv $(VENV)
