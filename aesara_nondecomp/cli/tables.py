@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_numbers
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.data.tabular import TableColumns, is_missing, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, read_table
 from aesara_nondecomp.models import Model
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
@@ -181,7 +182,7 @@ def _read_csv(options: argparse.Namespace) -> LabelledTable:
     for name in options.categorical:
         if name not in kept:
             raise ValueError(f"the table has no column {name!r}. {suggestion(name, kept)}")
-    table: TableColumns = read_table(kept)._replace(texts=frozenset(options.categorical))
+    table: TableColumns = read_table(kept)._replace(categories=frozenset(options.categorical))
     return LabelledTable(table, labels)
 
 

@@ -2,8 +2,9 @@
 
 Reading order: `labels` (any coding of two classes to {-1, +1}), `splits` (validation rows), `features` (checks of a
 matrix), `scaling`, `columns` (for networks of tables), `rows` (read and scaled on access), `tokens` and `text` (texts
-as token ids), `tabular` (tables as matrices), `inputs` (the encoder that a model owns), `samplers`, `row_loader` and
-`batches` (mini-batches), `files`, `csv_files` and `loaders` (file readers), `datasets` (by name).
+as token ids), `cells`, `table_columns`, `column_kinds` and `tabular` (tables as matrices), `inputs` (the encoder that a
+model owns), `samplers`, `row_loader` and `batches` (mini-batches), `files`, `csv_files` and `loaders` (file readers),
+`datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
@@ -23,6 +24,7 @@ from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_folds, stratified_split
+from aesara_nondecomp.data.table_columns import TableColumns, read_table
 from aesara_nondecomp.data.tabular import TableEncoder
 from aesara_nondecomp.data.text import Vocabulary, is_text
 from aesara_nondecomp.data.tokens import check_tokens
@@ -37,6 +39,7 @@ __all__ = [
     "MiniBatches",
     "Standardiser",
     "Table",
+    "TableColumns",
     "TableEncoder",
     "Vocabulary",
     "both_classes",
@@ -58,6 +61,7 @@ __all__ = [
     "read_csv_columns",
     "read_libsvm",
     "read_npz",
+    "read_table",
     "select_rows",
     "stratified_folds",
     "stratified_split",

@@ -11,9 +11,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
+from aesara_nondecomp.data.cells import numbers_or_none
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
-from aesara_nondecomp.data.tabular import TableColumns, TableEncoder, is_table, numbers_or_none, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, is_table, read_table
+from aesara_nondecomp.data.tabular import TableEncoder
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -129,7 +131,7 @@ class InputEncoder:
         dense = not scipy.sparse.issparse(rows) and self.vocabulary is None
         return replace(self, standardiser=Standardiser.fit(rows, sample_weight=sample_weight)) if dense else self
 
-    def encode(self, X: Any, columns: int | None = None) -> Any:
+    def encode(self, X: Any, columns: int | None = None, *, quiet: bool = False) -> Any:
         """Encode inputs as rows of numbers, not yet standardised: `transform` without its last step.
 
         Parameters
@@ -138,6 +140,8 @@ class InputEncoder:
             As raw as the training rows. The columns of a table are matched by name.
         columns : int, optional
             Required number of columns of a matrix. Default: any.
+        quiet : bool, default False
+            Do not warn of categories of a table that training did not hold.
 
         Returns
         -------
@@ -152,7 +156,7 @@ class InputEncoder:
         if self.vocabulary is not None:
             return self.vocabulary.transform(X) if np.ndim(X) < 2 else X
         if self.table is not None:
-            return self._encode_table(self.table, X)
+            return self._encode_table(self.table, X, quiet)
         if is_input_table(X):
             return _matrix_of(read_table(X, self.names), self.names)
         return raw_rows(X, columns)
@@ -215,9 +219,9 @@ class InputEncoder:
             names=None if values["names"] is None else tuple(values["names"]),
         )
 
-    def _encode_table(self, table: TableEncoder, X: Any) -> Any:
+    def _encode_table(self, table: TableEncoder, X: Any, quiet: bool) -> Any:
         if is_input_table(X):
-            return table.transform(X)
+            return table.transform(X, quiet=quiet)
         if table.categorical:
             raise ValueError(
                 f"rows must be a table with the columns {', '.join((*table.numeric, *table.categorical))}, as in "

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.data import distinct
-from aesara_nondecomp.data.tabular import is_table, read_table
+from aesara_nondecomp.data.column_kinds import without_row_names
+from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
 
@@ -33,8 +34,8 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     Returns
     -------
     array, CSR matrix, memory map, data frame, TableColumns or object array of str
-        Data frames and memory maps are returned unchanged, and checked when they are read. A mapping becomes
-        TableColumns, whose length is that of its rows.
+        Memory maps and, but for a column that numbers the rows, data frames are returned unchanged, and checked when
+        they are read. A mapping becomes TableColumns, whose length is that of its rows.
 
     Raises
     ------
@@ -44,6 +45,7 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     if texts:
         return np.array(check_texts(X), dtype=object)
     if is_table(X):
+        X = without_row_names(X) if reset else X
         compat.check_table(estimator, X, reset=reset)
         return read_table(X) if isinstance(X, Mapping) else X
     is_map = isinstance(X, np.memmap)

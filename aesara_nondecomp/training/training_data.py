@@ -22,8 +22,9 @@ from aesara_nondecomp.data import (
     raw_rows,
     select_rows,
 )
+from aesara_nondecomp.data.column_kinds import typed
 from aesara_nondecomp.data.inputs import count_rows, is_input_table, select_inputs
-from aesara_nondecomp.data.tabular import TableColumns, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import LOCAL, Communicator, all_succeed, distribute_rows, gather_vectors
@@ -184,7 +185,7 @@ def prepare(
     if comm.size == 1:
         check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
-    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known))
+    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, quiet=True))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm)
     scales = standardize and encoder is None
@@ -195,6 +196,7 @@ def prepare(
         chosen = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
     takes = _network_of(chosen)
     _check_fit(takes, rows, learned)
+    del rows  # where rows are held out, both parts are copies of it
     if scales and not of_columns and not takes.takes_tokens:
         learned = learned.measured(train, split.weight)
 
@@ -294,6 +296,8 @@ def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
     """The inputs an encoder is learned from: training rows of texts, or of a table in all processes; any matrix."""
     if comm.size > 1:
         inputs = _joined_tables(inputs, comm)
+    if isinstance(inputs, TableColumns):
+        inputs = typed(inputs)  # by all rows, so that it is all one which of them are held out
     is_matrix = not isinstance(inputs, (TableColumns, list))
     return inputs if is_matrix or split.train is None else select_inputs(inputs, split.train)
 
@@ -308,15 +312,20 @@ def _joined_tables(inputs: Any, comm: Communicator) -> Any:
     needed = "all processes need a table of the same columns; without rows, an empty one"
     require(all(names == columns[0] for names in columns), needed, columns)
     cells = {name: np.concatenate([part.cells[name] for part in tables]) for name in tables[0].cells}
-    return TableColumns(cells, frozenset[str]().union(*(part.texts for part in tables)))
+    texts, categories = (
+        frozenset[str]().union(*(getattr(part, field) for part in tables)) for field in ("texts", "categories")
+    )
+    return tables[0]._replace(cells=cells, texts=texts, categories=categories)
 
 
-def _encoded(inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None) -> Any:
-    """Encoded rows, checked against the network if it is known."""
+def _encoded(
+    inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None, quiet: bool = False
+) -> Any:
+    """Encoded rows, checked against the network if it is known; `quiet` where held-out rows may differ."""
     takes_tokens = network is not None and network.takes_tokens
     if takes_tokens and encoder.vocabulary is None:
         return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # not None
-    rows = encoder.encode(inputs, columns)
+    rows = encoder.encode(inputs, columns, quiet=quiet)
     if encoder.vocabulary is not None:
         return check_tokens(rows, len(encoder.vocabulary))
     return raw_rows(rows, None if network is None else network.n_columns)

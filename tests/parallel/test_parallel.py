@@ -21,7 +21,7 @@ import scipy.sparse
 
 from aesara_nondecomp import TrainFunctions, linear
 from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
-from aesara_nondecomp.data.tabular import TableColumns
+from aesara_nondecomp.data.table_columns import TableColumns
 from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.parallel import (
     LOCAL,

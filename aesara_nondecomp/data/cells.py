@@ -1,0 +1,248 @@
+"""What the cells of a table say: missing values, numbers and categories, each in its usual spellings."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Compared in lower case. The first are missing in every column. The others are missing among numbers only, since a
+# column of text may mean them: a school-leaver has the degree "none".
+MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")
+MISSING_NUMBERS = frozenset(
+    (*MISSING_VALUES, "none", "nil", "missing", "unknown", "undefined", "<na>", "nat", "n.a.", "-nan", "1.#qnan")
+    + ("-", "--", "---", ".", "..", "...", "#n/a", "#na", "#div/0!", "#value!", "#num!", "#ref!", "#name?", "#null!")
+)  # fmt: skip
+
+_BODY = r"(\d{1,3}([,.'\s]\d{3})+([.,]\d+)?|\d+([.,]\d+)?|[.,]\d+)"
+_SIGN, _UNIT = r"[-+\u2212]?\s*", r"([$€£¥₹%‰]|USD|EUR|GBP|CHF|JPY)?\s*"
+_DECORATED = re.compile(rf"\(?{_SIGN}{_UNIT}{_SIGN}{_BODY}\s*{_UNIT}\)?", re.IGNORECASE)
+_DATE = re.compile(
+    r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{2,4})([T\s]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
+_NUMERAL = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
+_TRUTHS = (("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("0", "1"), ("off", "on"))
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is missing: None, NaN, pandas.NA, or text that is empty, "?", "NA", "n/a", "NaN" or "null".
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
+    return cell.strip().lower() in MISSING_VALUES if isinstance(cell, str) else _is_nothing(cell)
+
+
+def as_number(cell: Any) -> float:
+    """Read a cell of a numeric column; NaN if it is missing in any of the usual spellings.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the cell is something else.
+    """
+    if isinstance(cell, str):
+        if cell.strip().lower() in MISSING_NUMBERS:
+            return math.nan
+        if "_" in cell:  # only Python takes 12_34 for a number
+            raise ValueError(cell)
+    elif _is_nothing(cell):
+        return math.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+    except TypeError:
+        raise ValueError(cell) from None
+
+
+def as_number_or_truth(cell: Any) -> float:
+    """Read a cell of a numeric column as `as_number` does, and "true" and "false" as 1 and 0.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the cell is something else.
+    """
+    word = cell.strip().lower() if isinstance(cell, str) else cell
+    return float(_TRUTHS[0].index(word)) if word in _TRUTHS[0] else as_number(cell)
+
+
+def is_decorated(cell: Any) -> bool:
+    """Whether text is a number that `float` does not read: "1,5", "1 200", "$5", "12 %".
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(cell, str) and not is_date(cell) and _DECORATED.fullmatch(cell.strip()) is not None
+
+
+def is_date(cell: Any) -> bool:
+    """Whether a cell is a date or a time of day, such as "2024-01-31", "31/01/24 10:30" or "10:30".
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
+    return _DATE.fullmatch(str(cell).strip()) is not None
+
+
+def spelling(cell: Any) -> str:
+    """Text that a category is called by: as it is, whole numbers without a decimal point, a missing value as "".
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    str
+    """
+    if is_missing(cell):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+
+
+def normal_form(cell: Any) -> str:
+    """Text by which categories are compared: 1, 1.0, "1" and " 1.0" are one, as are True, "True" and "true".
+
+    Leading zeros count, since they tell one code from another.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    str
+    """
+    text = spelling(cell)
+    if text.lower() in _TRUTHS[0]:
+        return text.lower()
+    if not _NUMERAL.fullmatch(text) or text.lstrip("-").isdigit():
+        return text
+    number = float(text)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def category_places(categories: Sequence[str]) -> Callable[[Any], int]:
+    """Make the function that finds a cell among known categories, in whatever spelling.
+
+    Where the categories are one pair of truth values, such as "N" and "Y", a cell may use another pair.
+
+    Parameters
+    ----------
+    categories : sequence of str
+        The known categories, as `spelling` returns them.
+
+    Returns
+    -------
+    callable
+        From a cell to an index in `categories`, or -1.
+    """
+    places: dict[str, int] = {}
+    for place, category in enumerate(categories):
+        places.setdefault(normal_form(category), place)
+    known = {form.lower(): place for form, place in places.items() if form}
+    pair = next((pair for pair in _TRUTHS if known.keys() == set(pair)), ())
+    truths = {word: known[pair[value]] for words in _TRUTHS for value, word in enumerate(words)} if pair else {}
+    exact = {category: place for place, category in enumerate(categories)}
+
+    def place_of(cell: Any) -> int:
+        form = normal_form(cell)
+        return exact.get(spelling(cell), places.get(form, truths.get(form.lower(), -1)))
+
+    return place_of
+
+
+def over_distinct(function: Callable[[Any], Any], cells: Iterable[Any]) -> list[Any]:
+    """Apply a function to each cell, once to equal ones.
+
+    Parameters
+    ----------
+    function : callable
+        Of a cell.
+    cells : iterable
+        Hashable cells.
+
+    Returns
+    -------
+    list
+        The results, one per cell.
+    """
+    cells = list(cells)
+    if all(type(cell) is str for cell in cells):
+        found = {cell: function(cell) for cell in set(cells)}
+        return [found[cell] for cell in cells]
+    results = {key: function(key[1]) for key in {(type(cell), cell) for cell in cells}}  # True is not 1
+    return [results[type(cell), cell] for cell in cells]
+
+
+def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
+    """Convert cells to floats, with NaN for a missing value.
+
+    Parameters
+    ----------
+    cells : array, shape (n,)
+        Floats, or objects.
+
+    Returns
+    -------
+    array, shape (n,), or None
+        None if a cell is not a number.
+    """
+    if cells.dtype != object:
+        return cells
+    try:
+        return np.array(over_distinct(as_number_or_truth, cells), dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _is_nothing(cell: Any) -> bool:
+    """Whether a cell that is no text is None, NaN or pandas.NA."""
+    try:
+        return cell is None or bool(cell != cell)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True

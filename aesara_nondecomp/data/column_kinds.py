@@ -1,0 +1,167 @@
+"""Tell the numeric columns of a training table from the categorical ones, and refuse those that are neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp.data.cells import as_number, is_date, is_decorated, numbers_or_none, over_distinct
+from aesara_nondecomp.data.table_columns import TableColumns, read_table
+
+STRAY_SHARE = 0.1  # of the cells of a numeric column, at most, are text by mistake
+MOST_CODES = 20  # different numbers, at most, that may be categories beside some of text
+_UNNAMED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # as pandas calls a column without a name
+
+
+def typed(columns: TableColumns) -> TableColumns:
+    """Tell numeric columns from categorical ones, by all rows, before any are held out.
+
+    Parameters
+    ----------
+    columns : TableColumns
+        All rows of a training table.
+
+    Returns
+    -------
+    TableColumns
+        With float arrays for the numeric columns, and with all others among the `categories`. A column without a name
+        that numbers or names the rows is left out, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If a column holds numbers but for a few cells, numbers in a spelling that is not read, or dates; naming column,
+        row and cell.
+    """
+    kept = columns.without(_row_names(columns))
+    numbers = {
+        name: None if name in kept.categories else _numbers_of(name, cells, name in kept.texts)
+        for name, cells in kept.cells.items()
+    }
+    cells = {name: kept.cells[name] if found is None else found for name, found in numbers.items()}
+    return kept._replace(cells=cells, categories=frozenset(name for name in numbers if numbers[name] is None))
+
+
+def without_row_names(table: Any) -> Any:
+    """Leave out columns without a name that number or name the rows, such as a saved index, with a warning.
+
+    Parameters
+    ----------
+    table : data frame or mapping of str to sequence
+        A training table.
+
+    Returns
+    -------
+    data frame or mapping of str to sequence
+        The table itself if it has no such column.
+    """
+    names = list(table) if isinstance(table, Mapping) else list(table.columns)
+    unnamed = [str(name) for name in names if _UNNAMED.fullmatch(str(name))]
+    left_out = _row_names(read_table(table, unnamed)) if unnamed else []
+    if not left_out:
+        return table
+    kept = [name for name in names if str(name) not in left_out]
+    return {name: table[name] for name in kept} if isinstance(table, Mapping) else table[kept]
+
+
+def stray_cell(name: str, strange: Sequence[int], cells: NDArray[Any]) -> ValueError:
+    """Make the error about cells that are no numbers, in a column that was numeric in training.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    strange : sequence of int
+        Their rows.
+    cells : array, shape (n,)
+        The column's cells.
+
+    Returns
+    -------
+    ValueError
+    """
+    return ValueError(
+        f"column {name!r} held numbers in training, but holds {_shown(strange, cells)}. "
+        "Write a plain number such as 1234.5, or leave the cell empty."
+    )
+
+
+def _row_names(columns: TableColumns) -> list[str]:
+    """Columns without a name whose cells are all different whole numbers or texts; each is told in a warning."""
+    found = [name for name, cells in columns.cells.items() if _UNNAMED.fullmatch(name) and _tells_rows_apart(cells)]
+    for name in found:
+        warn_caller(f"column {name!r} has no name and numbers the rows: it is left out. Name it to train on it.")
+    return found
+
+
+def _tells_rows_apart(cells: NDArray[Any]) -> bool:
+    numbers = numbers_or_none(cells)
+    different = len(cells) > 1 and len(set(cells.tolist())) == len(cells)
+    return different and (numbers is None or bool((numbers == np.rint(numbers)).all()))
+
+
+def _numbers_of(name: str, cells: NDArray[Any], by_dtype: bool) -> NDArray[Any] | None:
+    """The numbers of a numeric column; None for a categorical one. `by_dtype` says that it is text by its dtype."""
+    if cells.dtype != object:
+        return cells
+    read = over_distinct(_number_or_none, cells)
+    strange = [row for row, number in enumerate(read) if number is None]
+    if by_dtype:  # text of numbers alone are codes; a gap that is text says that numbers were meant
+        strange = strange or [row for row, cell in enumerate(cells) if isinstance(cell, str) and read[row] != read[row]]
+    if not strange:
+        return None if by_dtype else np.array(read, dtype=np.float64)
+    _refuse_dates(name, cells, strange, read)
+    decorated = [row for row, is_so in zip(strange, over_distinct(is_decorated, cells[strange])) if is_so]
+    known = [number for number in read if number is not None and number == number]
+    if len(decorated) == len(strange):
+        raise _decorated(name, decorated, cells)
+    total = len(known) + len(strange)
+    stray = len(strange) - len(decorated) <= STRAY_SHARE * total
+    if stray and len(set(known)) > min(MOST_CODES, len(known) / 2):
+        raise _stray(name, strange, cells, by_dtype)
+    return None
+
+
+def _number_or_none(cell: Any) -> float | None:
+    try:
+        return as_number(cell)
+    except ValueError:
+        return None
+
+
+def _refuse_dates(name: str, cells: NDArray[Any], strange: list[int], read: list[float | None]) -> None:
+    numbers = sum(number is not None and number == number for number in read)
+    if len(strange) > numbers and all(over_distinct(is_date, cells[strange])):
+        raise ValueError(
+            f"column {name!r} holds dates or times: {_shown(strange, cells)}. Make numbers of it, such as days or the "
+            "hour, drop it, or name it as categorical (--categorical, data.read_table)."
+        )
+
+
+def _stray(name: str, strange: Sequence[int], cells: NDArray[Any], by_dtype: bool) -> ValueError:
+    cell = cells[strange[0]]
+    remedy = (
+        f"Correct the cell, leave it empty, or say that {cell!r} is missing: missing=[{cell!r}], --missing {cell!r}. "
+        "If it is a category, name the column as categorical (--categorical, data.read_table)."
+    )
+    if by_dtype:
+        remedy = "Convert the column, by pandas.to_numeric(column, errors='coerce'), or by .astype('category')."
+    return ValueError(f"column {name!r} holds numbers, but also {_shown(strange, cells)}. {remedy}")
+
+
+def _decorated(name: str, rows: Sequence[int], cells: NDArray[Any]) -> ValueError:
+    return ValueError(
+        f"column {name!r} holds numbers with a decimal comma, thousands separators, a currency or a per cent sign: "
+        f"{_shown(rows, cells)}. Write plain numbers such as 1234.5, or name the column as categorical (--categorical, "
+        "data.read_table). Decimal commas of a .csv table are read with --decimal , or decimal=','."
+    )
+
+
+def _shown(rows: Sequence[int], cells: NDArray[Any]) -> str:
+    more = f", and more in {len(rows) - 1} other rows" if len(rows) > 1 else ""
+    return f"{cells[rows[0]]!r} in row {rows[0] + 1} (from 1){more}"
