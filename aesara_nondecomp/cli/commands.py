@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp import metrics, networks
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
-from aesara_nondecomp.cli.tables import label_like, read_labels, read_rows, read_training_table
+from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_rows, read_training_table
 from aesara_nondecomp.data import check_lengths, encode_as
+from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.models import Model, load_model
-from aesara_nondecomp.parallel import LOCAL, comm_world, local_slice
+from aesara_nondecomp.parallel import LOCAL, Communicator, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
@@ -51,11 +53,11 @@ def train(options: argparse.Namespace) -> int:
     check_lengths(table.X, table.y)
     positive = _positive(table.y, options.positive)
     comm = comm_world() if options.mpi else LOCAL
-    rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
+    X, y = _local_rows(table, comm)
     checkpoint = f"{options.out}.checkpoint"
     model = fit(
-        select_inputs(table.X, rows),
-        table.y[rows],
+        X,
+        y,
         options.measure,
         algorithm=with_preset(options.algorithm, options.preset),
         network=_network(options),
@@ -74,7 +76,7 @@ def train(options: argparse.Namespace) -> int:
         judged_on, matrix = "training", model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y)
     if table.names is not None:
         model.encoder = replace(model.encoder, names=tuple(table.names))
-    model.extra = {"target": options.target}
+    model.extra = {name: getattr(options, name) for name in ("target", "delimiter", "decimal")}
     model.save(options.out)
     if not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint).unlink(missing_ok=True)
@@ -97,7 +99,7 @@ def predict(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    scores = model.decision_function(read_rows(options.data, model))
+    scores = model.decision_function(read_rows(options.data, model, options.delimiter, options.decimal))
     labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
     probabilities = model.require_quantifier().posteriors(scores)
     with _output(options.out) as file:
@@ -105,7 +107,7 @@ def predict(options: argparse.Namespace) -> int:
         writer.writerow(("row", "prediction", "score", "probability"))
         for row, values in enumerate(zip(labels.tolist(), scores.tolist(), probabilities.tolist()), start=1):
             writer.writerow((row, values[0], f"{values[1]:.6g}", f"{values[2]:.6g}"))
-    if options.out and not options.quiet:
+    if options.out not in (None, STANDARD_STREAM) and not options.quiet:
         print(f"{len(scores)} predictions in {options.out}")
     return 0
 
@@ -126,8 +128,8 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out)
     positive_int("--draws", options.draws)
     model = load_model(options.model)
-    X = read_rows(options.data, model)
-    signs = encode_as(read_labels(options.data, options.target, model), model.classes)
+    X, labels, _ = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
+    signs = encode_as(labels, model.classes)
     check_lengths(X, signs)
     scores = model.decision_function(X)
     table = metrics.confusion_at_threshold(scores, signs, model.threshold)
@@ -164,7 +166,7 @@ def quantify(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    scores = model.decision_function(read_rows(options.data, model))
+    scores = model.decision_function(read_rows(options.data, model, options.delimiter, options.decimal))
     facts: dict[str, Any] = {
         "model": reports.model_facts(model),
         "rows": len(scores),
@@ -173,6 +175,14 @@ def quantify(options: argparse.Namespace) -> int:
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
     return 0
+
+
+def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[Any]]:
+    """The inputs and labels that this process trains on; not copied where it is the only one."""
+    if comm.size == 1:
+        return table.X, table.y
+    rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
+    return select_inputs(table.X, rows), table.y[rows]
 
 
 def _positive(labels: np.ndarray, text: str | None) -> Any:
@@ -227,7 +237,7 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     """Refuse, before hours of work, a file to write that has no folder or is one of the files to read."""
     read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
-    written = [Path(path) for path in outputs if path]
+    written = [Path(path) for path in outputs if path and path != STANDARD_STREAM]
     for path in written:
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in")
@@ -238,7 +248,7 @@ def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
 
 @contextmanager
 def _output(path: str | None) -> Iterator[IO[str]]:
-    if path is None:
+    if path in (None, STANDARD_STREAM):
         yield sys.stdout
         return
     with open(path, "w", encoding="utf-8", newline="") as file:
@@ -246,5 +256,5 @@ def _output(path: str | None) -> Iterator[IO[str]]:
 
 
 def _print(lines: list[str], options: argparse.Namespace) -> None:
-    if not options.quiet:
+    if not options.quiet and STANDARD_STREAM not in (options.out, getattr(options, "report", None)):
         print("\n".join(lines))

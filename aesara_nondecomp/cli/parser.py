@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from typing import Any
 
 from aesara_nondecomp import measures
@@ -13,7 +14,10 @@ PROGRAM = "aesara-nondecomp"
 FIT_OPTIONS = (
     "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
 )  # fmt: skip
-_FILES = "a .csv table with a header row, LIBSVM text, or an .npz with arrays X and y"
+_FILES = (
+    "a table with a header row (.csv, .tsv, .data, .parquet, .xlsx, .arff; - for text on standard input), LIBSVM text, "
+    "or an .npz with arrays X and y"
+)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -40,14 +44,25 @@ def _add_train(commands: Any) -> None:
     train.add_argument("data", help=f"training rows: {_FILES}")
     train.add_argument("--out", required=True, metavar="MODEL", help="file to save the model to")
     _add_columns(train)
+    _add_layout(train, ".")
     train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
-    train.add_argument("--drop", type=_names, default=(), metavar="COLUMNS", help=".csv: columns to leave out: id,name")
+    train.add_argument(
+        "--drop", type=_names, action="extend", default=[], metavar="COLUMNS", help="of a table, to leave out: id,name"
+    )
     train.add_argument(
         "--categorical",
         type=_names,
-        default=(),
+        action="extend",
+        default=[],
         metavar="COLUMNS",
-        help=".csv: numbers to treat as categories",
+        help="of a table, numbers to treat as categories",
+    )
+    train.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="how a table spells a missing value, beside empty, ?, NA and their like (may be repeated)",
     )
     train.add_argument(
         "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
@@ -71,7 +86,9 @@ def _add_predict(commands: Any) -> None:
         commands, "predict", "label the rows of a file", "predict adult.model new.csv --out predictions.csv"
     )
     _add_model_and_data(predict)
-    predict.add_argument("--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: stdout)")
+    predict.add_argument(
+        "--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: -, standard output)"
+    )
     predict.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     predict.set_defaults(command=_later("predict"))
 
@@ -150,10 +167,26 @@ def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.A
 def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="a file that `train` wrote")
     parser.add_argument("data", help=f"rows as raw as those trained on: {_FILES}")
+    _add_layout(parser, "as in training")
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", metavar="COLUMN", help=".csv: the column of labels; .npz: their array (default: y)")
+    parser.add_argument("--target", metavar="COLUMN", help="the column of labels; of an .npz, their array (default: y)")
+
+
+def _add_layout(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--delimiter",
+        type=lambda text: {"\\t": "\t", "tab": "\t"}.get(text, text),
+        metavar="CHARACTER",
+        help=f"of a table of text: , ; | or tab (default: {default}, or as its first lines say)",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        metavar="SIGN",
+        help=f"the decimal sign of a table of text (default: {default})",
+    )
 
 
 def _later(function: str, module: str = "commands") -> Any:
@@ -178,4 +211,5 @@ def _measure(text: str) -> measures.Measure:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """Names of columns, written as in a .csv file: id,"family name, first name"; one without a name is ''."""
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) or [""])

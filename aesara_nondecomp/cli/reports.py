@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
@@ -217,11 +218,13 @@ def write_report(path: str | None, facts: Any) -> None:
     Parameters
     ----------
     path : str or None
-        The file; None writes nothing.
+        The file; None writes nothing, and "-" is standard output.
     facts : object
         As for `as_json`.
     """
-    if path is not None:
+    if path == STANDARD_STREAM:
+        print(as_json(facts))
+    elif path is not None:
         Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
 
 

@@ -9,25 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data import read_csv_columns, read_libsvm, read_npz
+from aesara_nondecomp._checks import suggestion, warn_caller
+from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing
-from aesara_nondecomp.data.files import as_numbers
+from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.data.table_columns import TableColumns, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
+from aesara_nondecomp.data.table_files import open_table
 from aesara_nondecomp.models import Model
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
-Cells = dict[str, list[str]]
 
 
 class LabelledTable(NamedTuple):
-    """A file to train on.
+    """Inputs and labels of a file.
 
     Attributes
     ----------
     X : TableColumns, array or CSR matrix, shape (n, d)
-        The columns of a .csv file, or a matrix.
+        The columns of a table, or a matrix.
     y : array, shape (n,)
         Labels, in the file's own coding.
     names : sequence of str, or None
@@ -45,7 +45,7 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     Parameters
     ----------
     options : Namespace
-        Parsed options, with data, target, drop and categorical.
+        Parsed options, with data, target, drop, categorical, missing, delimiter and decimal.
 
     Returns
     -------
@@ -59,13 +59,11 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
         If the file cannot be read, or lacks the target or another named column.
     """
     kind = file_format(options.data)
-    if kind == "csv":
-        return _read_csv(options)
-    for name in ("drop", "categorical"):
+    if kind == "table":
+        return _read_training_columns(options)
+    for name in ("drop", "categorical", "missing", "delimiter", "decimal"):
         if getattr(options, name):
-            raise ValueError(
-                f"--{name} names columns of a .csv table, but {options.data} is not a .csv file. Leave it out."
-            )
+            raise ValueError(f"--{name} is for a table, such as a .csv file, but {options.data} is none. Leave it out.")
     if kind == "npz":
         table = read_npz(options.data, labels=options.target or "y")
         return LabelledTable(table.X, table.y, table.feature_names)
@@ -75,15 +73,19 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     return LabelledTable(table.X.toarray() if dense else table.X, table.y)
 
 
-def read_rows(path: str, model: Model) -> Any:
+def read_rows(path: str, model: Model, delimiter: str | None = None, decimal: str | None = None) -> Any:
     """Read the inputs of a file, as raw as the training file, for a model.
 
     Parameters
     ----------
     path : str
-        Path of the file.
+        Path of the file; "-" for a table on standard input.
     model : Model
         The model that will take the inputs.
+    delimiter : str, optional
+        Of a table of text. Default: as in training.
+    decimal : {".", ","}, optional
+        Of a table of text. Default: as in training.
 
     Returns
     -------
@@ -96,51 +98,55 @@ def read_rows(path: str, model: Model) -> Any:
     ValueError
         If the file cannot be read, or is of another kind than the training file.
     """
-    kind, table = file_format(path), model.encoder.table
-    if (kind == "csv") != (table is not None):
-        wanted = "a .csv table" if table else "LIBSVM text or .npz"
-        raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
-    if table is not None:
-        return read_table(read_csv_columns(path), [*table.numeric, *table.categorical])
+    kind = _checked_kind(path, model)
+    if kind == "table":
+        return _read_known_columns(path, model, delimiter, decimal)
     if kind == "npz":
         return read_npz(path, labels=None).X
-    dense = model.encoder.standardiser is not None
-    return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense).X
+    return _libsvm_of(path, model).X
 
 
-def read_labels(path: str, target: str | None, model: Model) -> NDArray[Any]:
-    """Read the labels of a file, in the coding of a model's classes.
+def read_labelled_rows(
+    path: str, model: Model, target: str | None = None, delimiter: str | None = None, decimal: str | None = None
+) -> LabelledTable:
+    """Read the inputs of a file as `read_rows` does, and its labels in the coding of the model's classes.
 
     Parameters
     ----------
     path : str
-        Path of the file.
-    target : str or None
-        Column or array of the labels. None: as in the training file.
+        Path of the file; "-" for a table on standard input.
     model : Model
-        The model whose classes they are.
+        The model that will take the inputs, and whose classes the labels are.
+    target : str, optional
+        Column or array of the labels. Default: as in the training file.
+    delimiter : str, optional
+        Of a table of text. Default: as in training.
+    decimal : {".", ","}, optional
+        Of a table of text. Default: as in training.
 
     Returns
     -------
-    array, shape (n,)
+    LabelledTable
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file.
     ValueError
-        If the file has no labels, or one that is not among the model's classes.
+        If `read_rows` would raise it, if the file has no labels, or one is not among the model's classes.
     """
-    kind = file_format(path)
-    target = target if kind == "libsvm" else target or model.extra.get("target")
-    if kind == "libsvm":
-        _refuse_target(path, target)
-        labels: Any = read_libsvm(path, dense=False).y
-    elif kind == "csv":
-        labels = _target(read_csv_columns(path), target, path)
+    kind = _checked_kind(path, model)
+    known = model.extra.get("target")
+    if kind == "table":
+        X, labels = _read_labelled_columns(path, model, target or known, delimiter, decimal)
+    elif kind == "npz":
+        X, labels, _ = read_npz(path, labels=target or known or "y")
     else:
-        labels = read_npz(path, labels=target or "y").y
+        _refuse_target(path, target)
+        X, labels, _ = _libsvm_of(path, model)
     listed = np.asarray(labels).tolist()
-    known = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
-    return np.array([known[label] for label in listed])
+    classes = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
+    return LabelledTable(X, np.array([classes[label] for label in listed]))
 
 
 def label_like(text: Any, classes: Sequence[Any]) -> Any:
@@ -170,31 +176,89 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
     raise ValueError(f"the label {text!r} is unknown. Known: {known}. Give one of these.")
 
 
-def _read_csv(options: argparse.Namespace) -> LabelledTable:
-    columns = read_csv_columns(options.data)
-    labels = as_numbers(_target(columns, options.target, options.data))
-    for name in options.drop:
-        if name not in columns:
-            raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, columns)}")
-    kept = {name: cells for name, cells in columns.items() if name not in (options.target, *options.drop)}
-    if not kept:
-        raise ValueError(f"{options.data} has no feature columns beside the labels. Check its commas.")
-    for name in options.categorical:
-        if name not in kept:
-            raise ValueError(f"the table has no column {name!r}. {suggestion(name, kept)}")
-    table: TableColumns = read_table(kept)._replace(categories=frozenset(options.categorical))
-    return LabelledTable(table, labels)
+def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
+    with open_table(options.data, options.delimiter, options.decimal or ".") as table:
+        target = _checked_target(options.data, options.target, table.names)
+        for name in options.drop:
+            if name not in table.names:
+                raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, table.names)}")
+        features = [name for name in table.names if name not in (target, *options.drop)]
+        if not features:
+            raise ValueError(f"{options.data} has no feature columns beside the labels. Check its delimiter.")
+        check_names(options.categorical, features)
+        columns = table.read([target, *features], [target, *options.categorical])
+    labels = _popped_labels(options.data, columns, target)
+    known = read_table(columns, categorical=options.categorical)
+    read = read_table(known, missing=options.missing)
+    if options.missing:
+        found = _count_missing(read) - _count_missing(known)
+        warn_caller(f"{found} cells are missing values because they are {' or '.join(map(repr, options.missing))}.")
+    return LabelledTable(read, as_labels(labels))
 
 
-def _target(columns: Cells, target: str | None, path: str) -> Sequence[str]:
+def _checked_kind(path: str, model: Model) -> str:
+    """The format of a file, which must be a table if the model was trained on one."""
+    kind, table = file_format(path), model.encoder.table
+    if (kind == "table") != (table is not None):
+        wanted = "a table, such as a .csv file" if table else "LIBSVM text or .npz"
+        raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
+    return kind
+
+
+def _read_known_columns(path: str, model: Model, delimiter: str | None, decimal: str | None) -> TableColumns:
+    """The columns of a file that a model takes."""
+    encoder: Any = model.encoder.table
+    names = [*encoder.numeric, *encoder.categorical]
+    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+        check_names(names, table.names)
+        return table.read(names, encoder.categorical)
+
+
+def _read_labelled_columns(
+    path: str, model: Model, target: str | None, delimiter: str | None, decimal: str | None
+) -> tuple[TableColumns, NDArray[Any]]:
+    """The columns of a file that a model takes, and its labels."""
+    encoder: Any = model.encoder.table
+    names = [*encoder.numeric, *encoder.categorical]
+    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+        check_names(names, table.names)
+        target = _checked_target(path, target, table.names)
+        columns = table.read([*names, target], [*encoder.categorical, target])
+    return columns, _popped_labels(path, columns, target)
+
+
+def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:
+    """Delimiter and decimal sign: those given, or those given in training."""
+    return delimiter or model.extra.get("delimiter"), decimal or model.extra.get("decimal") or "."
+
+
+def _libsvm_of(path: str, model: Model) -> Any:
+    dense = model.encoder.standardiser is not None
+    return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense)
+
+
+def _checked_target(path: str, target: str | None, names: Sequence[str]) -> str:
     if target is None:
-        raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(columns)}")
-    if target not in columns:
-        raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, columns)}")
-    missing = [row for row, cell in enumerate(columns[target], start=1) if is_missing(cell)]
+        raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(names)}")
+    if target not in names:
+        raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, names)}")
+    return target
+
+
+def _popped_labels(path: str, columns: TableColumns, target: str) -> NDArray[Any]:
+    """The labels, taken out of the columns of a file; all must be there."""
+    labels = columns.cells.pop(target)
+    missing = [row for row, cell in enumerate(labels.tolist(), start=1) if is_missing(cell)]
     if missing:
         raise ValueError(f"{path} has {len(missing)} rows without a label, the first is row {missing[0]}. Drop them.")
-    return columns[target]
+    return labels
+
+
+def _count_missing(table: TableColumns) -> int:
+    return sum(
+        sum(map(is_missing, cells.tolist())) if cells.dtype == object else int(np.isnan(cells).sum())
+        for cells in table.cells.values()
+    )
 
 
 def _refuse_target(path: str, target: str | None) -> None:

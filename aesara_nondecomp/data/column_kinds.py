@@ -163,5 +163,5 @@ def _decorated(name: str, rows: Sequence[int], cells: NDArray[Any]) -> ValueErro
 
 
 def _shown(rows: Sequence[int], cells: NDArray[Any]) -> str:
-    more = f", and more in {len(rows) - 1} other rows" if len(rows) > 1 else ""
+    more = f", and others in {len(rows) - 1} more rows" if len(rows) > 1 else ""
     return f"{cells[rows[0]]!r} in row {rows[0] + 1} (from 1){more}"

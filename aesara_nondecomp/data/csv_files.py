@@ -1,21 +1,206 @@
-"""Read .csv files with a header row, as features and labels or as columns of text."""
+"""Read delimited text with a header row (.csv, .tsv, .data), by pyarrow and batch by batch."""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.files import PathLike, Table, as_numbers, narrow_floats, text_lines
+from aesara_nondecomp.data.cells import as_number
+from aesara_nondecomp.data.files import PathLike, Table, as_numbers, narrow_floats, open_binary
+
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE_BYTES = 2**20  # of the file, at least, from which delimiter and header are told
+SAMPLE_LINES = 20
+BLOCK_BYTES = 2**20  # of a batch, which holds at least 32 lines as long as the longest of the sample
+# Spellings of MISSING_VALUES that need not be looked at in Python.
+_NULLS = ["", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null"]
 
 
-def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
+class CsvFile(NamedTuple):
+    """An open table of delimited text; made by `open_csv`.
+
+    Attributes
+    ----------
+    path : path-like
+        The file, for error messages.
+    source : binary file
+        Its bytes, uncompressed.
+    names : tuple of str
+        The columns, as in the header.
+    delimiter : str
+        One character.
+    lines_above : int
+        Lines down to the end of the header.
+    block_bytes : int
+        Size of a batch, which must hold any row.
+    """
+
+    path: PathLike
+    source: IO[bytes]
+    names: tuple[str, ...]
+    delimiter: str
+    lines_above: int
+    block_bytes: int
+
+    def read(
+        self,
+        names: Sequence[str],
+        texts: Collection[str] = frozenset(),
+        *,
+        decimal: str = ".",
+        number: Callable[[str], float] = as_number,
+    ) -> dict[str, NDArray[Any]]:
+        """Read some of the columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        texts : collection of str, optional
+            Columns to read as text, even if every cell is a number.
+        decimal : str, default "."
+            The decimal sign, "." or ",".
+        number : callable, default as_number
+            Reads a cell as a float, or raises a ValueError.
+
+        Returns
+        -------
+        dict of str to array, shape (n,)
+            Float arrays for columns of numbers; object arrays of str without leading and trailing blanks, and of None,
+            for the others.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows, or one has too many or too few cells; naming it.
+        """
+        numbers, parts, late = self._columns(names, texts, decimal, number)
+        if late:
+            parts.update(self._columns(late, late, decimal, number)[1])
+        if not all(numbers.values()) or not all(parts.values()):
+            raise ValueError(f"{self.path} must hold rows below its header, got none. Check that it is complete.")
+        # One column at a time is held twice: arrays that grew have room to spare.
+        found: dict[str, NDArray[Any]] = {name: np.array(numbers.pop(name)) for name in list(numbers)}
+        found.update({name: np.concatenate(parts.pop(name)) for name in list(parts)})
+        for name, cells in found.items() if decimal != "." else ():
+            if cells.dtype == object and name not in texts:
+                _refuse_points(self.path, name, cells, decimal)
+        return {name: found[name] for name in names}
+
+    def _columns(
+        self, names: Sequence[str], texts: Collection[str], decimal: str, number: Callable[[str], float]
+    ) -> tuple[dict[str, array[float]], dict[str, list[NDArray[Any]]], list[str]]:
+        """Columns of numbers; those of text, in parts; and those of text that are to be read once more as `texts`."""
+        numbers = {name: array("d") for name in names if name not in texts}  # grows in place
+        parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names if name in texts}
+        late: list[str] = []
+        for batch in self._batches(names, number is as_number):
+            for name, cells in batch:
+                found = _numbers(cells, decimal, number) if name in numbers else None
+                if found is not None:
+                    numbers[name].frombytes(found.data.cast("B"))
+                    continue
+                if name in numbers:
+                    parts[name] = []
+                    late += [name] if numbers.pop(name) else []
+                if name not in late:
+                    parts[name].append(_texts(cells))
+        return numbers, parts, late
+
+    def _batches(self, names: Sequence[str], nulls: bool) -> Iterator[list[tuple[str, Any]]]:
+        """The cells of some columns as Arrow arrays of text, by their names."""
+        import pyarrow
+        from pyarrow import csv as arrow_csv
+
+        strange: list[Any] = []
+
+        def judge(row: Any) -> str:
+            strange.append(row)
+            return "skip" if _is_comment(row.text) else "error"
+
+        self.source.seek(0)
+        try:
+            reader = arrow_csv.open_csv(
+                self.source,
+                arrow_csv.ReadOptions(
+                    use_threads=False, block_size=self.block_bytes, skip_rows=self.lines_above, column_names=self.names
+                ),
+                arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=judge),
+                arrow_csv.ConvertOptions(
+                    column_types={name: pyarrow.string() for name in self.names},
+                    include_columns=names,
+                    strings_can_be_null=nulls,
+                    null_values=_NULLS if nulls else [],
+                ),
+            )
+            with reader:
+                for batch in reader:
+                    yield list(zip(names, batch.columns))
+        except pyarrow.ArrowInvalid as error:
+            raise self._unreadable(error, strange) from None
+
+    def _unreadable(self, error: Exception, strange: Sequence[Any]) -> ValueError:
+        """The error about a row that does not fit the columns, the last one of `strange`, or about something else."""
+        if strange and not _is_comment(strange[-1].text):
+            row, comments = strange[-1], len(strange) - 1
+            return ValueError(
+                f"{self.path}, row {row.number - self.lines_above - comments} (from 1, below the header): expected "
+                f"{row.expected_columns} cells as in the header, got {row.actual_columns}. "
+                "Check the delimiter and the quotes."
+            )
+        remedy = "It must be UTF-8 text" if "UTF8" in str(error) else "Check the delimiter and the quotes"
+        return ValueError(f"cannot read {self.path}: {error}. {remedy}.")
+
+
+@contextmanager
+def open_csv(path: PathLike, delimiter: str | None = None) -> Iterator[CsvFile]:
+    """Open a table of delimited text, and read its header.
+
+    A first line `sep=;` names the delimiter. Lines that start with "#" are comments where they have another number of
+    cells than the others.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain text, or compressed as .gz, .bz2 or .xz; "-" for standard input.
+    delimiter : str, optional
+        One character. Default: "," or ";" or "|" or a tab, as the first lines say.
+
+    Yields
+    ------
+    CsvFile
+
+    Raises
+    ------
+    ValueError
+        If `delimiter` is not one character, if the file is not text, or if it has no header or one that repeats a name.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If pyarrow is missing.
+    """
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
+        raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
+    try:
+        import pyarrow.csv  # noqa: F401  # the error comes before any work
+    except ImportError:
+        raise ImportError(f"reading {path} needs pyarrow: pip install 'aesara-nondecomp[files]'") from None
+    with open_binary(path) as source:
+        yield _with_header(path, source, delimiter)
+
+
+def read_csv(path: PathLike, target: str, delimiter: str | None = None, decimal: str = ".") -> Table:
     """Read a table of numbers with a header row.
 
     Parameters
@@ -24,8 +209,10 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
         Plain text, or compressed as .gz, .bz2 or .xz.
     target : str
         Name of the label column, of numbers or text; every other column is a feature.
-    delimiter : str, default ","
-        One character.
+    delimiter : str, optional
+        One character. Default: "," or ";" or "|" or a tab, as the first lines say.
+    decimal : str, default "."
+        The decimal sign, "." or ",".
 
     Returns
     -------
@@ -38,31 +225,29 @@ def read_csv(path: PathLike, target: str, delimiter: str = ",") -> Table:
     ValueError
         If `delimiter` is not one character, if the file is not text, if the header lacks `target`, repeats a name or
         has no other column, or if there are no rows; also if a row has too many or too few cells or a feature is not a
-        number, naming line and column.
+        number, naming row and column.
     FileNotFoundError
         If there is no such file.
     """
-    with _open_csv(path, delimiter) as (header, lines):
-        where = _target_position(path, header, target)
-        names = tuple(header[:where] + header[where + 1 :])
-        values, labels = array("d"), []
-        for number, cells in lines:
-            labels.append(cells.pop(where).strip())
-            values.extend(_csv_numbers(path, number, cells, names))
-    _check_rows(path, len(labels))
-    X = np.asarray(values).reshape(len(labels), len(names))
-    return Table(narrow_floats(X), as_numbers(labels), names)
+    with open_csv(path, delimiter) as table:
+        _check_target(path, table.names, target)
+        columns = table.read(table.names, [target], decimal=decimal, number=float)
+    labels = columns.pop(target).tolist()
+    for name, cells in columns.items():
+        if cells.dtype == object:
+            raise _not_numeric(path, name, cells, decimal)
+    return Table(narrow_floats(np.column_stack(list(columns.values()))), as_numbers(labels), tuple(columns))
 
 
-def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str]]:
+def read_csv_columns(path: PathLike, delimiter: str | None = None) -> dict[str, list[str]]:
     """Read a table with a header row as columns of text: numbers, categories and missing values as they stand.
 
     Parameters
     ----------
     path : path-like
         Plain text, or compressed as .gz, .bz2 or .xz.
-    delimiter : str, default ","
-        One character.
+    delimiter : str, optional
+        One character. Default: "," or ";" or "|" or a tab, as the first lines say.
 
     Returns
     -------
@@ -73,82 +258,139 @@ def read_csv_columns(path: PathLike, delimiter: str = ",") -> dict[str, list[str
     ------
     ValueError
         If `delimiter` is not one character, if the file is not text, if the header repeats a name, if there are no
-        rows, or if a row has too many or too few cells, naming the line.
+        rows, or if a row has too many or too few cells, naming it.
     FileNotFoundError
         If there is no such file.
     """
-    with _open_csv(path, delimiter) as (header, lines):
-        _check_unique(path, header)
-        columns: list[list[str]] = [[] for _ in header]
-        for _, cells in lines:
-            for column, cell in zip(columns, cells):
-                column.append(cell.strip())
-    _check_rows(path, len(columns[0]) if columns else 0)
-    return dict(zip(header, columns))
+    with open_csv(path, delimiter) as table:
+        columns = table.read(table.names, table.names, number=float)
+    return {name: cells.tolist() for name, cells in columns.items()}
 
 
-class _OpenTable(NamedTuple):
-    header: list[str]
-    lines: Iterator[tuple[int, list[str]]]
+# -- header ----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _open_csv(path: PathLike, delimiter: str) -> Iterator[_OpenTable]:
-    """The header of a table, and its other lines by their numbers, which are read as they are asked for."""
-    with text_lines(path) as text:
-        if len(delimiter) != 1:
-            raise ValueError(f"the delimiter of {path} must be one character, got {delimiter!r}.")
-        reader = csv.reader(text, delimiter=delimiter)
-        header = [name.strip() for name in next(reader, [])]
-        yield _OpenTable(header, _complete_lines(path, reader, len(header)))
-
-
-def _complete_lines(path: PathLike, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
-    """Lines that are not empty, each checked to have `width` cells."""
-    for cells in reader:
-        if cells:
-            if len(cells) != width:
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: expected {width} cells as in the header, got {len(cells)}. "
-                    "Check the delimiter and the quotes."
-                )
-            yield reader.line_num, cells
-
-
-def _target_position(path: PathLike, header: list[str], target: str) -> int:
-    if not header:
-        raise ValueError(f"{path} must start with a header row, but it is empty.")
-    if target not in header:
+def _with_header(path: PathLike, source: IO[bytes], delimiter: str | None) -> CsvFile:
+    lines = _sample(source)
+    block_bytes = max([BLOCK_BYTES, *(32 * len(line.encode()) for line in lines)])
+    above = 0
+    if lines and (named := lines[0].strip().strip('"')).lower().startswith("sep=") and len(named) <= len("sep=;"):
+        delimiter, above = delimiter or named[4:] or "\t", 1
+    body = [line for line in lines[above:] if line.strip() and not line.startswith("#")][:SAMPLE_LINES]
+    preferred = "\t" if ".tsv" in Path(path).suffixes else ","
+    delimiter = delimiter or _delimiter_of(body or lines[above:], preferred)
+    while body and lines[above] != body[0] and _is_aside(lines[above], body[0], delimiter):
+        above += 1
+    reader = csv.reader(lines[above:], delimiter=delimiter)
+    names = tuple(name.strip() for name in next(reader, []))
+    if not names:
         raise ValueError(
-            f"{path} has no column {target!r}; name one with target= and, if need be, give "
-            f"delimiter=. {suggestion(target, header)}"
+            f"{path} must start with a header row, but it is empty: it must hold rows below its header, got none."
         )
-    _check_unique(path, header)
-    if len(header) < 2:
-        raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
-    return header.index(target)
-
-
-def _check_unique(path: PathLike, header: list[str]) -> None:
-    twice = sorted(name for name, count in Counter(header).items() if count > 1)
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
+    return CsvFile(path, source, names, delimiter, above + reader.line_num, block_bytes)
 
 
-def _check_rows(path: PathLike, rows: int) -> None:
-    if not rows:
-        raise ValueError(f"{path} must hold rows below its header, got none. Check that it is complete.")
+def _sample(source: IO[bytes]) -> list[str]:
+    """The first lines of a file, whole: at least two, if there are."""
+    sample = source.read(SAMPLE_BYTES)
+    while sample.count(b"\n") < 2 and (more := source.read(SAMPLE_BYTES)):
+        sample += more
+    lines = list(io.StringIO(codecs.getincrementaldecoder("utf-8-sig")().decode(sample), newline=""))
+    return lines[:-1] if source.read(1) else lines
 
 
-def _csv_numbers(path: PathLike, line: int, cells: list[str], names: Sequence[str]) -> list[float]:
+def _is_aside(line: str, header: str, delimiter: str) -> bool:
+    """Whether a line above the header is empty, or a comment that has another number of cells."""
+    return not line.strip() or len(set(_widths([line, header], delimiter))) > 1
+
+
+def _is_comment(text: str) -> bool:
+    return text.lstrip().startswith("#")
+
+
+def _delimiter_of(lines: Sequence[str], preferred: str) -> str:
+    """The delimiter that cuts all lines into the same number of cells, or at least the header into many."""
+    candidates = (preferred, *(delimiter for delimiter in DELIMITERS if delimiter != preferred))
+    widths = {delimiter: _widths(lines, delimiter) for delimiter in candidates}
+    even = [delimiter for delimiter in candidates if len(set(widths[delimiter])) == 1 and widths[delimiter][0] > 1]
+    if preferred in even:
+        return preferred
+    return max(even or candidates, key=lambda delimiter: widths[delimiter][0] if lines else 0)
+
+
+def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
+    """Number of cells of each line."""
     try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        name, cell = next((name, cell) for name, cell in zip(names, cells) if not _is_number(cell))
+        return [len(cells) for cells in csv.reader(lines, delimiter=delimiter)]
+    except csv.Error:  # a line that it does not cut is too long for one cell
+        return [1] * len(lines)
+
+
+def _check_target(path: PathLike, names: Sequence[str], target: str) -> None:
+    if target not in names:
         raise ValueError(
-            f"{path}, line {line}, column {name!r}: expected a number, got {cell!r}. Encode text as numbers "
-            "(for example one-hot) and fill in missing cells first."
-        ) from None
+            f"{path} has no column {target!r}; name one with target= and, if need be, give "
+            f"delimiter=. {suggestion(target, names)}"
+        )
+    if len(names) < 2:
+        raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
+
+
+# -- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArray[Any] | None:
+    """A batch of a column as floats, NaN for a null; None if a cell is not a number."""
+    import pyarrow
+    from pyarrow import compute
+
+    plain = cells
+    if decimal != ".":  # a point separates thousands, and is refused as they are
+        plain = compute.replace_substring(compute.replace_substring(cells, ".", "'"), decimal, ".")
+    try:
+        floats: NDArray[Any] = compute.cast(plain, pyarrow.float64()).to_numpy(zero_copy_only=False)
+        return floats
+    except pyarrow.ArrowInvalid:  # blanks, or rarer spellings of missing values
+        coded = plain.dictionary_encode()
+    try:
+        return _decoded(coded, np.array([*map(number, coded.dictionary.to_pylist()), np.nan]))
+    except ValueError:
+        return None
+
+
+def _texts(cells: Any) -> NDArray[Any]:
+    """A batch of a column as str without blanks around; None for a null."""
+    coded = cells.dictionary_encode()
+    return _decoded(coded, np.array([*(text.strip() for text in coded.dictionary.to_pylist()), None], dtype=object))
+
+
+def _decoded(coded: Any, values: NDArray[Any]) -> NDArray[Any]:
+    """The value of each code; the last one for a null."""
+    codes = coded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
+    decoded: NDArray[Any] = values.take(codes)
+    return decoded
+
+
+def _refuse_points(path: PathLike, name: str, cells: NDArray[Any], decimal: str) -> None:
+    """Refuse a column of numbers with points beside decimal commas: 1.234 may be a thousand or one."""
+    texts = [cell for cell in cells.tolist() if cell is not None]
+    pointed = next((row for row, cell in enumerate(cells.tolist()) if cell and "." in cell and _is_number(cell)), None)
+    if pointed is not None and all(_is_number(text.replace(".", "").replace(decimal, ".")) for text in texts):
+        raise ValueError(
+            f"{path}, row {pointed + 1} (from 1), column {name!r}: got {cells[pointed]!r} beside decimal={decimal!r}. "
+            "Leave out the separators of thousands, or give the other decimal sign."
+        )
+
+
+def _not_numeric(path: PathLike, name: str, cells: NDArray[Any], decimal: str) -> ValueError:
+    row = next(row for row, cell in enumerate(cells.tolist()) if not _is_number(cell.replace(decimal, ".")))
+    return ValueError(
+        f"{path}, row {row + 1} (from 1), column {name!r}: expected a number, got {cells[row]!r}. Encode text as "
+        "numbers (for example one-hot) and fill in missing cells first."
+    )
 
 
 def _is_number(cell: str) -> bool:

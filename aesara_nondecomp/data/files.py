@@ -5,8 +5,10 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import io
 import lzma
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -20,6 +22,8 @@ from numpy.typing import NDArray
 
 PathLike = Union[str, "os.PathLike[str]"]
 
+COMPRESSIONS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+STANDARD_STREAM = "-"  # standard input or output, where a file is named
 LARGEST_ROUNDING = 1e-5  # by float32, as a share of a column's range
 ENTRIES_PER_BLOCK = 2**20  # columns are checked block by block, to save memory
 
@@ -65,6 +69,59 @@ def existing_file(path: PathLike) -> Path:
     return found
 
 
+def uncompressed_suffix(path: PathLike) -> str:
+    """Tell the suffix of a file, in lower case, without that of a compression.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which need not exist.
+
+    Returns
+    -------
+    str
+        Such as ".csv" for "adult.CSV.gz".
+    """
+    found = Path(path)
+    return (found.with_suffix("") if found.suffix.lower() in COMPRESSIONS else found).suffix.lower()
+
+
+@contextmanager
+def open_binary(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a text file, compressed or not, for reading its bytes, more than once if need be.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8 text, plain or in the compression of its suffix: .gz, .bz2 or .xz; "-" for standard input.
+
+    Yields
+    ------
+    binary file
+        The uncompressed bytes.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not such text, or is truncated; naming the file.
+    """
+    try:
+        if path == STANDARD_STREAM:
+            yield io.BytesIO(sys.stdin.buffer.read())
+            return
+        found = existing_file(path)
+        with COMPRESSIONS.get(found.suffix.lower(), open)(found, "rb") as source:
+            yield source
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(
+            f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says and complete."
+        ) from error
+
+
 @contextmanager
 def text_lines(path: PathLike) -> Iterator[IO[str]]:
     """Open a text file, compressed or not, for reading by lines.
@@ -86,16 +143,8 @@ def text_lines(path: PathLike) -> Iterator[IO[str]]:
     ValueError
         If the file is not such text, or is truncated; naming the file.
     """
-    found = existing_file(path)
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    opener = openers.get(found.suffix.lower(), open)
-    try:
-        with opener(found, "rt", encoding="utf-8-sig", newline="") as lines:
-            yield lines
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(
-            f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says and complete."
-        ) from error
+    with open_binary(path) as source:
+        yield io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
 
 
 @contextmanager
@@ -224,6 +273,26 @@ def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
     except ValueError:
         return np.array(cells)
     return whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
+
+
+def as_labels(cells: NDArray[Any]) -> NDArray[Any]:
+    """Convert the label column of a table as its cells suggest.
+
+    Parameters
+    ----------
+    cells : object array, shape (n,)
+        Text, or values of a data frame.
+
+    Returns
+    -------
+    array, shape (n,)
+        Text as by `as_numbers`; other values in their own dtype, in int64 if all are whole numbers.
+    """
+    listed = cells.tolist()
+    if all(isinstance(cell, str) for cell in listed):
+        return as_numbers(listed)
+    values: NDArray[Any] = np.array(listed)
+    return whole_numbers(values) if values.dtype.kind == "f" else values
 
 
 def _fits_float32(columns: Any) -> bool:

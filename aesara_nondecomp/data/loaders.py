@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,22 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
+from aesara_nondecomp.data.column_kinds import typed
 from aesara_nondecomp.data.csv_files import read_csv
 from aesara_nondecomp.data.files import (
     PathLike,
     Table,
+    as_labels,
     narrow_floats,
     open_archive,
     stored_array,
     text_lines,
+    uncompressed_suffix,
     whole_numbers,
 )
+from aesara_nondecomp.data.table_columns import check_names
+from aesara_nondecomp.data.table_files import TEXT_SUFFIXES, is_table_file, open_table
 
-COMPRESSIONS = (".gz", ".bz2", ".xz")
 LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
 
 
@@ -31,13 +34,16 @@ def read(
     path: PathLike,
     *,
     target: str | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    decimal: str = ".",
     features: str = "X",
     labels: str = "y",
     n_features: int | None = None,
     dense: bool = True,
 ) -> Table:
-    """Read a file in the format of its suffix: .npz, .csv or LIBSVM text.
+    """Read a file of numbers in the format of its suffix: .npz, a table or LIBSVM text.
+
+    Tables are delimited text (.csv, .tsv, .data), .parquet, .xlsx and .arff.
 
     LIBSVM text has the suffix .txt, .svm, .libsvm, .t, .tr, .val or none. Text may be compressed (.gz, .bz2, .xz).
 
@@ -46,9 +52,11 @@ def read(
     path : path-like
         The file.
     target : str, optional
-        For .csv, which needs it: name of the label column.
-    delimiter : str, default ","
-        For .csv: one character.
+        For a table, which needs it: name of the label column.
+    delimiter : str, optional
+        For delimited text: one character. Default: told from the first lines.
+    decimal : str, default "."
+        For delimited text: the decimal sign, "." or ",".
     features : str, default "X"
         For .npz: name of the feature array.
     labels : str, default "y"
@@ -76,8 +84,10 @@ def read(
     if kind == "libsvm":
         return read_libsvm(path, n_features, dense)
     if target is None:
-        raise ValueError(f"{path} is a .csv file and needs the name of its label column. Pass target=.")
-    return read_csv(path, target, delimiter)
+        raise ValueError(f"{path} is a table and needs the name of its label column. Pass target=.")
+    if uncompressed_suffix(path) in TEXT_SUFFIXES:
+        return read_csv(path, target, delimiter, decimal)
+    return _read_numbers(path, target, delimiter, decimal)
 
 
 def file_format(path: PathLike) -> str:
@@ -90,7 +100,7 @@ def file_format(path: PathLike) -> str:
 
     Returns
     -------
-    {"csv", "npz", "libsvm"}
+    {"table", "npz", "libsvm"}
         The format.
 
     Raises
@@ -98,16 +108,16 @@ def file_format(path: PathLike) -> str:
     ValueError
         If the suffix is unknown.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix in COMPRESSIONS:
-        suffix = Path(path).with_suffix("").suffix.lower()
-    if suffix in (".csv", ".npz"):
-        return suffix[1:]
+    if is_table_file(path):
+        return "table"
+    suffix = uncompressed_suffix(path)
+    if suffix == ".npz":
+        return "npz"
     if suffix in LIBSVM_SUFFIXES:
         return "libsvm"
     raise ValueError(
-        f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv and, for LIBSVM text, "
-        f"{', '.join(LIBSVM_SUFFIXES[1:])} or none. Rename the file, or call its reader yourself."
+        f"{path} has the unknown suffix {suffix!r}; known are .npz, .csv, .tsv, .data, .parquet, .xlsx, "
+        f".arff and, for LIBSVM text, {', '.join(LIBSVM_SUFFIXES[1:])} or none. Rename the file, or call its reader."
     )
 
 
@@ -186,6 +196,17 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
         y = np.empty(0) if labels is None else _member(archive, labels, path)
         names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
     return Table(X, y, None if names is None else _strings(names))
+
+
+def _read_numbers(path: PathLike, target: str, delimiter: str | None, decimal: str) -> Table:
+    with open_table(path, delimiter, decimal) as table:
+        check_names([target], table.names)
+        columns = table.read(table.names, [target])
+    features = typed(columns.without([target]))
+    if features.categories:
+        raise ValueError(f"{path} holds text in the columns {sorted(features.categories)}. Encode it as numbers first.")
+    X = np.column_stack(list(features.cells.values()))
+    return Table(narrow_floats(X), as_labels(columns.cells[target]), tuple(features.cells))
 
 
 def _add_libsvm_row(tokens: Sequence[str], labels: array[float], values: array[float], columns: array[int]) -> None:

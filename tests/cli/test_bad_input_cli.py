@@ -33,7 +33,7 @@ TRAIN = [
     (changed(",1\n", ",\n"), [], "1 rows without a label, the first is row 1"),
     (HEADER, [], "must hold rows below its header, got none"),
     ("", [], "must hold rows below its header, got none"),
-    (changed(",1\n", ",1,5\n"), [], "line 2: expected 4 cells as in the header, got 5"),
+    (changed(",1\n", ",1,5\n"), [], "row 1 (from 1, below the header): expected 4 cells as in the header, got 5"),
     (GOOD.replace("a,b,c,y", "a,a,c,y"), [], "must name each column once, got ['a']"),
     ("y\n0\n1\n", [], "no feature columns beside the labels"),
     (changed(str(X[0, 0]), "inf"), [], "infinity"),
@@ -104,7 +104,7 @@ def test_train_refuses(tmp_path, capsys, text, options, message):
     ("t.svm", "1 1:2\n0 a:3\n", "line 2: expected index:value"),
     ("t.svm", "", "must hold rows with features, got none"),
     ("t.npz", "no archive", "cannot read"),
-    ("t.xlsx", "PK", "unknown suffix '.xlsx'"),
+    ("t.xls", "PK", "unknown suffix '.xls'"),
 ])  # fmt: skip
 def test_train_refuses_files(tmp_path, capsys, name, content, message):
     (tmp_path / name).write_text(content)
@@ -112,8 +112,8 @@ def test_train_refuses_files(tmp_path, capsys, name, content, message):
 
 
 @pytest.mark.parametrize("name, options, message", [
-    ("t.npz", ["--drop", "a"], "--drop names columns of a .csv table"),
-    ("t.npz", ["--categorical", "a"], "--categorical names columns of a .csv table"),
+    ("t.npz", ["--drop", "a"], "--drop is for a table, such as a .csv file"),
+    ("t.npz", ["--categorical", "a"], "--categorical is for a table, such as a .csv file"),
     ("t.svm", ["--target", "y"], "--target names a column or an array"),
 ])  # fmt: skip
 def test_train_refuses_options_that_the_file_leaves_without_effect(tmp_path, capsys, name, options, message):
@@ -163,7 +163,7 @@ APPLY = [
     ("table", "t.csv", changed(str(X[0, 0]), "old"), "column 'a' held numbers in training"),
     ("table", "t.csv", changed(str(X[0, 0]), "inf"), "infinity"),
     ("table", "t.csv", HEADER, "must hold rows below its header"),
-    ("table", "t.svm", "1 1:2\n", "trained on a .csv table"),
+    ("table", "t.svm", "1 1:2\n", "trained on a table, such as a .csv file"),
     ("arrays", "t.csv", GOOD, "trained on LIBSVM text or .npz"),
     ("arrays", "t.svm", "1 4:2\n", "holds feature 4, more than n_features=3"),
     ("cut", "t.csv", GOOD, "is not usable"),

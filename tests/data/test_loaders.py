@@ -158,9 +158,9 @@ def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
     "text, target, message",
     [
         (CSV, "knd", "no column 'knd'.*Did you mean 'kind'"),
-        (CSV, "age", r"line 2, column 'kind': expected a number, got 'yes'.*one-hot"),
-        ("a,b\n1,\n", "a", r"line 2, column 'b': expected a number, got ''"),
-        ("a,b\n1,2\n1,2,3\n", "a", "line 3: expected 2 cells.*got 3"),
+        (CSV, "age", r"row 1 \(from 1\), column 'kind': expected a number, got 'yes'.*one-hot"),
+        ("a,b\n1,\n", "a", r"row 1 \(from 1\), column 'b': expected a number, got ''"),
+        ("a,b\n1,2\n1,2,3\n", "a", r"row 2 \(from 1, below the header\): expected 2 cells.*got 3"),
         ("a,b,b\n1,2,3\n", "a", r"\['b'\] more than once"),
         ("a\n1\n", "a", "feature columns"),
         ("a,b\n", "a", "rows below its header"),
@@ -263,8 +263,8 @@ def test_the_dtype_depends_neither_on_blocks_nor_on_sparsity(X, entries):
 def test_files_that_cannot_be_read_are_refused_with_a_remedy(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read(tmp_path / "missing.txt")
-    with pytest.raises(ValueError, match="unknown suffix '.parquet'"):
-        read(tmp_path / "set.parquet")
+    with pytest.raises(ValueError, match="unknown suffix '.feather'"):
+        read(tmp_path / "set.feather")
     with pytest.raises(ValueError, match="name of its label column"):
         read(write(tmp_path / "set.csv", CSV))
     (tmp_path / "cut.gz").write_bytes(gzip.compress(LIBSVM.encode() * 100)[:-20])
