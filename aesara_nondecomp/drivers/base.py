@@ -84,7 +84,8 @@ class Driver:
     A loop calls `weights`, takes a gradient step on the weighted objective, and hands the step's class sums to
     `observe`. While `needs_refresh` is true it first hands the class sums of rows evaluated at the current weights to
     `refresh`: every adaptive driver starts so (the listing's S_0), and DAME does so for each new level. Those rows
-    should hold both classes (docs/algorithms.md 1.4): the rate of a class not seen yet is taken to be 1/2.
+    should hold both classes (docs/algorithms.md 1.4): the rate of a class not seen yet is taken to be 1/2. Drivers
+    that adapt refuse sums that are not finite by a ValueError, and stay as they were.
 
     Attributes
     ----------

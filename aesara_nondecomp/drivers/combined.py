@@ -7,7 +7,7 @@ from typing import Any
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.fixed_weights import FixedWeights
-from aesara_nondecomp.metrics.class_rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums, check_sums
 
 
 class _Wrapper(Driver):
@@ -101,7 +101,9 @@ class WarmStart(_Wrapper):
     def observe(self, sums: ClassSums) -> None:
         if self.left == 0:
             self.inner.observe(sums)
-        elif self.left > 1:
+            return
+        check_sums(sums)
+        if self.left > 1:
             self.left -= 1
         elif sums.n_pos > 0 and sums.n_neg > 0:
             self.left = 0

@@ -7,7 +7,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_int
 from aesara_nondecomp.drivers.base import AdaptiveDriver, RewardWeights
-from aesara_nondecomp.metrics.class_rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums, check_sums
 
 
 class DAME(AdaptiveDriver):
@@ -90,9 +90,10 @@ class DAME(AdaptiveDriver):
         return self.steps_left == 0
 
     def refresh(self, sums: ClassSums) -> None:
-        self.steps_left = float("inf") if self.inner_steps is None else self.inner_steps
+        check_sums(sums)  # before the rates are discarded
         self.rates.reset()
         self.rates.add(sums)
+        self.steps_left = float("inf") if self.inner_steps is None else self.inner_steps
         self.v = self._level()  # line 7
 
     def observe(self, sums: ClassSums) -> None:

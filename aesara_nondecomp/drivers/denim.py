@@ -8,7 +8,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number
 from aesara_nondecomp.drivers.base import AdaptiveDriver, RewardWeights, capped
-from aesara_nondecomp.metrics.class_rates import ClassSums
+from aesara_nondecomp.metrics.class_rates import ClassSums, check_sums
 
 Pair = tuple[float, float]
 
@@ -94,6 +94,7 @@ class DENIM(AdaptiveDriver):
         self._take_duals()
 
     def observe(self, sums: ClassSums) -> None:
+        check_sums(sums)  # a NaN below is a class that is missing
         r = self.rates.rates()
         # A class that is missing (NaN) keeps its running rate.
         z = [old if math.isnan(new) else new for old, new in zip(r, sums.rates(self.rates.reward))]

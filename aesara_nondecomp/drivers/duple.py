@@ -95,8 +95,8 @@ class DUPLE(AdaptiveDriver):
         return not self.started
 
     def refresh(self, sums: ClassSums) -> None:
-        self.started = True
         self.rates.add(sums)
+        self.started = True
         if not self._on_log_odds:
             self.alpha, self.beta = self._supergradient()
 

@@ -14,6 +14,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import positive_number, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.oracle import Oracle
+from aesara_nondecomp.metrics.class_rates import check_signed
 
 Array = NDArray[Any]
 
@@ -52,7 +53,7 @@ class RowDriver(Driver):
         scores : array, shape (b,)
             Scores at the current weights.
         y : array, shape (b,)
-            Labels in {-1, +1}; 0 marks padding.
+            Labels in {-1, +1}; 0 marks padding, which comes last.
 
         Returns
         -------
@@ -62,10 +63,10 @@ class RowDriver(Driver):
         Raises
         ------
         ValueError
-            If there is not one label per score, `y` holds sample weights, a class is missing, or a score is not
-            finite.
+            If there is not one label per score, `y` holds sample weights or labels in {0, 1}, a class is missing, or a
+            score is not finite.
         """
-        scores, y = np.asarray(scores, dtype="float64"), np.asarray(y)
+        scores, y = np.asarray(scores, dtype="float64"), check_signed(y)
         require(scores.shape == y.shape, f"one label per score is needed, shape {scores.shape}", y.shape)
         rows = np.flatnonzero(y)
         positive = y[rows] > 0

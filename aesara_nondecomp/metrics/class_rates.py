@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,9 +104,9 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
     Parameters
     ----------
     scores : array-like, shape (b,)
-        Raw outputs of the last linear unit.
+        Raw outputs of the last linear unit; finite.
     y : array-like, shape (b,)
-        Labels in {-1, +1}, or sample weights with the sign of the label; 0 marks padding.
+        Labels in {-1, +1}, or sample weights with the sign of the label; 0 marks padding, which comes last.
     temperature : float, default 1.0
         Temperature of the sigmoid reward, above 0.
 
@@ -117,24 +118,59 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
     Raises
     ------
     ValueError
-        If the two differ in shape, as (n, 1) scores and (n,) labels do, or the temperature is not positive.
+        If the two differ in shape, as (n, 1) scores and (n,) labels do, a score or label is not finite, the labels are
+        of another coding, such as {0, 1}, or the temperature is not positive.
 
     Notes
     -----
     A score of exactly 0 counts as a negative prediction. Source: docs/algorithms.md 1.2.
     """
     positive_number("temperature", temperature)
-    f, signed = np.asarray(scores, dtype="float64"), np.asarray(y, dtype="float64")
-    if f.shape != signed.shape or f.ndim != 1:
+    f = np.asarray(scores, dtype="float64")
+    if f.shape != np.shape(y) or f.ndim != 1:
         raise ValueError(
-            f"class_sums needs scores and labels of one shape (b,), got {f.shape} and {signed.shape}. "
+            f"class_sums needs scores and labels of one shape (b,), got {f.shape} and {np.shape(y)}. "
             "Ravel the scores of a network with one output column."
         )
+    _require_finite("scores", f)
+    signed = check_signed(y)
     u = np.sign(signed) * f
     right = np.where(signed > 0, f > 0, f <= 0)
     rewards = (sigmoid(u / temperature), 1.0 - softplus(-u), right, np.ones_like(f))
     weights = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     return ClassSums(*(float(np.dot(w, reward)) for reward in rewards for w in weights))
+
+
+def check_signed(y: ArrayLike) -> NDArray[np.float64]:
+    """Check labels that are signed: negatives have a minus, and 0 is padding and no class.
+
+    Parameters
+    ----------
+    y : array-like, shape (b,)
+        Labels in {-1, +1}, or sample weights with the sign of the label; 0 marks padding, which comes last.
+
+    Returns
+    -------
+    float64 array, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        If an entry is not finite, or the labels are of another coding, such as {0, 1} or bool.
+    """
+    given = np.asarray(y)
+    signed = given.astype("float64")
+    _require_finite("labels", signed)
+    # Batches with padding are floats, and their padding comes last; any other 0 beside positives alone is a negative.
+    padded = given.dtype.kind == "f" and not np.any(signed[np.count_nonzero(signed) :])
+    unsigned = given.dtype.kind in "bu"
+    if unsigned or not padded and np.any(signed == 0) and not np.any(signed < 0) and np.any(signed > 0):
+        found = given.dtype.name if unsigned else "0 beside positive ones and no negative one"
+        raise ValueError(
+            f"labels must be -1 or +1, got {found}: 0 marks padding and no class. Pass 2.0 * y - 1.0 for labels in "
+            "{0, 1}; put padding last."
+        )
+    return signed
 
 
 def reward_slopes(u: NDArray[Any], temperature: float = 1.0) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -160,6 +196,23 @@ def reward_slopes(u: NDArray[Any], temperature: float = 1.0) -> tuple[NDArray[An
     """
     share = sigmoid(u / temperature)
     return share * (1.0 - share) / temperature, sigmoid(-u)
+
+
+def check_sums(sums: ClassSums) -> None:
+    """Refuse class sums that would leave whatever follows them NaN for good.
+
+    Parameters
+    ----------
+    sums : ClassSums
+        Of a batch.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not finite.
+    """
+    if not math.isfinite(sum(sums)):
+        raise ValueError(f"class sums must be finite, got {sums}. Check rows and scores, or lower the learning rate.")
 
 
 class RunningRates:
@@ -197,7 +250,14 @@ class RunningRates:
         ----------
         sums : ClassSums
             Of the batch.
+
+        Raises
+        ------
+        ValueError
+            If one of them is not finite; then nothing is added.
         """
+        if not math.isfinite(sum(sums)):
+            check_sums(sums)  # called only if it raises, as each step comes here
         for k, count in enumerate((sums.n_pos, sums.n_neg)):
             if count > 0:
                 self.sums[k] = self.forgetting * self.sums[k] + sums[self._first + k]
@@ -235,3 +295,9 @@ class RunningRates:
             Returned by `state`.
         """
         self.sums, self.counts = list(state["sums"]), list(state["counts"])
+
+
+def _require_finite(what: str, values: NDArray[Any]) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ValueError(f"{what} must be finite, got {values[bad[0]]} in row {bad[0]} (from 0). Drop such rows.")

@@ -142,6 +142,30 @@ ADAPTIVE = {
 }
 
 
+REFUSING = {
+    **{kind: lambda kind=kind: ADAPTIVE[kind](False) for kind in ADAPTIVE},
+    "duple, step": lambda: DUPLE("min", P, dual="step"),
+    "dame, rounds": lambda: DAME("f1", P, inner_steps=2),
+    "mix": lambda: Mix(DUPLE("qmean", P), CrossEntropy(P)),
+    "warm start": lambda: WarmStart(CrossEntropy(P), 1, DUPLE("qmean", P)),
+    "long warm start": lambda: WarmStart(CrossEntropy(P), 5, DUPLE("qmean", P)),
+}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("kind", REFUSING)
+@pytest.mark.parametrize("calls", range(4))
+def test_sums_that_are_not_finite_are_refused_and_change_nothing(calls, kind, value):
+    driver, broken = REFUSING[kind](), both(0.4, 0.6)._replace(sigmoid_pos=value)
+    for _ in range(calls):
+        (driver.refresh if driver.needs_refresh() else driver.observe)(both(0.3, 0.7, 1.0, 1.0))
+    before, weights = json.dumps(driver.state()), driver.weights()
+    for call in (driver.observe, *([driver.refresh] if driver.needs_refresh() else [])):
+        with pytest.raises(ValueError, match="class sums must be finite"):
+            call(broken)
+        assert (json.dumps(driver.state()), driver.weights()) == (before, weights)
+
+
 @pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("kind", ADAPTIVE)
 @pytest.mark.parametrize("missing", [0, 1])

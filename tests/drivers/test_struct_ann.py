@@ -161,6 +161,13 @@ def test_coefficients_are_the_descent_direction_of_the_structural_loss():
         assert coefficients[row] == pytest.approx(-(ends[0] - ends[1]) / (2 * h), abs=1e-6)
 
 
+@pytest.mark.parametrize("driver", [StructANN, DirectLoss])
+@pytest.mark.parametrize("y", [[1, 0, 0, 1], np.array([True, False, False, True]), np.array([1, 0, 0, 1.0])], ids=str)
+def test_labels_in_0_and_1_are_refused(driver, y):
+    with pytest.raises(ValueError, match=r"labels must be -1 or \+1, got .*Pass 2.0 \* y - 1.0"):
+        driver("f1").coefficients(np.zeros(4), y)
+
+
 @pytest.mark.parametrize("direction, sign", [("away", 1.0), ("towards", -1.0)])
 @pytest.mark.parametrize("name", ["f1", "qmean", "kld"])
 def test_direct_loss_is_a_finite_difference_of_the_best_assignments_value(name, direction, sign):

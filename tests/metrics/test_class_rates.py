@@ -83,6 +83,51 @@ def test_scores_and_labels_of_other_shapes_are_refused(shapes):
         class_sums(*(np.ones(shape) for shape in shapes))
 
 
+ZERO_ONE = np.resize([1, 0, 0, 1], 32)
+
+
+@pytest.mark.parametrize("y", [
+    ZERO_ONE, ZERO_ONE.astype(bool), ZERO_ONE.astype("uint8"), ZERO_ONE.astype("float32"), ZERO_ONE[::-1] * 1.0,
+    ZERO_ONE.tolist(), np.sort(ZERO_ONE), np.sort(ZERO_ONE)[::-1], np.ones(32, bool), np.full(32, 255, "uint8"),
+    2.0 * ZERO_ONE,
+], ids=lambda y: f"{np.asarray(y).dtype} {np.asarray(y)[:3]}")  # fmt: skip
+def test_labels_of_another_coding_are_refused_and_not_taken_for_padding(y):
+    with pytest.raises(ValueError, match=r"labels must be -1 or \+1, got .*Pass 2.0 \* y - 1.0 for labels in \{0, 1\}"):
+        class_sums(SCORES, y)
+    right = class_sums(SCORES, 2.0 * ZERO_ONE - 1.0)
+    assert (right.n_pos, right.n_neg) == (16, 16)
+
+
+@pytest.mark.parametrize("y, n_pos, n_neg", [
+    ([1.0, 1.0, 0.0, 0.0], 2, 0), ([-1.0, -1.0, 0.0, 0.0], 0, 2), ([1, 1, 1, 1], 4, 0), ([0.0, -1.0, 0.0, -1.0], 0, 2),
+    ([0.0] * 4, 0, 0), ([0] * 4, 0, 0), ([1, -1, 0, 0], 1, 1), (np.array([2, 0.5, 0, 0], "float32"), 2.5, 0),
+])  # fmt: skip
+def test_padding_is_no_class(y, n_pos, n_neg):
+    sums = class_sums(SCORES[:4], y)
+    assert (sums.n_pos, sums.n_neg) == (n_pos, n_neg)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_scores_and_labels_that_are_not_finite_are_refused(value):
+    broken = SCORES.copy()
+    broken[7] = value
+    with pytest.raises(ValueError, match=f"scores must be finite, got {value} in row 7"):
+        class_sums(broken, SIGNED)
+    with pytest.raises(ValueError, match=f"labels must be finite, got {value} in row 7"):
+        class_sums(SCORES, broken)
+
+
+@pytest.mark.parametrize("field", ClassSums._fields)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_running_rates_refuse_sums_that_are_not_finite_and_stay_as_they_were(field, value):
+    rates = RunningRates("sigmoid", 0.9)
+    rates.add(sums_of(1.0, 2.0, 3.0, 4.0))
+    before = rates.state()
+    with pytest.raises(ValueError, match="class sums must be finite, got ClassSums"):
+        rates.add(sums_of(1.0, 2.0, 3.0, 4.0)._replace(**{field: value}))
+    assert rates.state() == before
+
+
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
 def test_a_temperature_that_is_not_positive_is_refused(temperature):
     with pytest.raises(ValueError, match="temperature must be a positive"):
