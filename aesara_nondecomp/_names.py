@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.machinery
-import inspect
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -113,6 +112,8 @@ def named_keywords(
     joined, gone = dict(joined or {}), dict(gone or {})
 
     def decorate(function: Function) -> Function:
+        import inspect  # slow, and the command line starts with this module
+
         known = [parameter for parameter in inspect.signature(function).parameters if parameter != "self"]
         name = function.__qualname__.removesuffix(".__init__")
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from aesara_nondecomp.cli.parser import PROGRAM, build_parser
+from aesara_nondecomp.cli.program import INTERRUPTED, PROGRAM, interrupted_at_once
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,14 +22,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 on success, 1 on failure, which is reported in one line on stderr.
+        Exit status: 0 on success, 1 on failure and 130 after Ctrl-C, which are reported in one line on stderr.
 
     Raises
     ------
     SystemExit
         With status 2 on a usage error, and with 0 after ``--help``, as argparse does.
     """
-    options = build_parser().parse_args(arguments)
+    with interrupted_at_once():
+        from aesara_nondecomp.cli.parser import build_parser
+
+        options = build_parser().parse_args(arguments)  # checks of options import more
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -40,10 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        return _fail("interrupted")
+        _fail("interrupted")
+        return INTERRUPTED
     except MemoryError:
         return _fail("there is not enough memory for these data")
     except (ValueError, TypeError, OSError, ImportError) as error:
+        if isinstance(error, SystemExit):  # another process of the job reports it
+            return 1
         return _fail(error)
 
 

@@ -7,9 +7,9 @@ import csv
 from typing import Any
 
 from aesara_nondecomp import measures
+from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.training.parameters import PARAMETERS
 
-PROGRAM = "aesara-nondecomp"
 # Parameters of `fit` that `train` passes on unchanged.
 FIT_OPTIONS = (
     "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
@@ -195,7 +195,9 @@ def _later(function: str, module: str = "commands") -> Any:
     def run(options: argparse.Namespace) -> int:
         from importlib import import_module
 
-        return getattr(import_module(f"aesara_nondecomp.cli.{module}"), function)(options)
+        with interrupted_at_once():
+            command = getattr(import_module(f"aesara_nondecomp.cli.{module}"), function)
+        return command(options)
 
     return run
 
