@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.rows import BatchSource, LazyRows
 
 
@@ -25,7 +26,7 @@ class RowLoader:
     """
 
     def __init__(self, X: Any, rows: int) -> None:
-        self._X = X
+        self._X, self._file = X, MappedFile.of(X)
         # Allocated once, so that later blocks take no more memory.
         self._buffer: Any = None if isinstance(X, BatchSource) else np.empty((rows, X.shape[1]), X.dtype)
 
@@ -49,6 +50,8 @@ class RowLoader:
         """
         if isinstance(self._X, BatchSource):
             return self._X.batch(self._indices)
+        if self._file:
+            self._file.check()
         indices, out = self._indices, self._buffer
         if scipy.sparse.issparse(self._X):
             self._X[np.maximum(indices, 0)].toarray(out=out)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.data.features import as_matrix, check_finite, check_shape, to_dtype
+from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.scaling import Standardiser
 
 
@@ -37,6 +38,7 @@ class LazyRows:
     ):
         self.dtype: np.dtype[Any] = np.dtype(X.dtype if dtype is None else dtype)
         self._X, self._standardiser, self._rows = X, standardiser, rows
+        self._file = MappedFile.of(X)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,6 +50,8 @@ class LazyRows:
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         """Read the rows at a slice or int array; the result is in C order."""
+        if self._file:
+            self._file.check()
         part = self._X[rows if self._rows is None else self._rows[rows]]
         if self._standardiser is not None and len(part):
             return self._standardiser.transform(part, self.dtype)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
+from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.ops import prefetch_rows
 from aesara_nondecomp.step.backends import compile_c
@@ -87,7 +88,8 @@ def row_loader_for(X: Any, backend: str) -> type[RowLoader]:
     if backend != "c" or "openblas_set_num_threads" not in aesara.config.blas__ldflags:  # there is no thread then
         return RowLoader
     large = isinstance(X, np.ndarray) and X.dtype in ("float32", "float64") and X.nbytes >= LARGE
-    return Prefetcher if large and X.flags.c_contiguous and X.flags.aligned else RowLoader
+    direct = large and X.flags.c_contiguous and X.flags.aligned and MappedFile.of(X) is None
+    return Prefetcher if direct else RowLoader
 
 
 @cache

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import Standardiser, check_finite
+from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, standardise
 
@@ -116,8 +117,10 @@ class Scorer:
 
     def _chunks(self, X: Any, scaled: bool) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Slices of X with their rows, dense and in the dtype that a compiled function takes."""
-        dtype = np.dtype(self.network.inputs.dtype)
+        dtype, file = np.dtype(self.network.inputs.dtype), MappedFile.of(X)
         for part in row_chunks(self.network, X.shape[0]):
+            if file:
+                file.check()
             rows = X[part]
             if rows.dtype != dtype:
                 wider = scaled and not np.can_cast(rows.dtype, dtype)
