@@ -151,6 +151,42 @@ def failing(comm) -> None:
     trained(shared, X[own], y[own], drivers.CrossEntropy(PRIOR), comm=comm)
 
 
+def differing(comm) -> None:
+    """The processes have other learning rates."""
+    X, y = rows()
+    own = part_of(comm, len(y))
+    an.fit(X[own], y[own], "qmean", learning_rate=0.1 * (1 + comm.rank), comm=comm)
+
+
+def refused_uncaught(comm) -> None:
+    """One process has a row that is not finite, and nobody catches the error."""
+    X, y = rows()
+    own = part_of(comm, len(y))
+    X[-1, 0] = np.nan
+    an.fit(X[own], y[own], "qmean", comm=comm)
+
+
+def diverging(comm) -> None:
+    """All processes take the step after which the weights are not finite."""
+    (X, y), shared = rows(), an.TrainFunctions(an.mlp(5, (4,), seed=0))
+    own = part_of(comm, len(y))
+    recipe = Recipe((Phase(drivers.CrossEntropy(PRIOR)),))
+    options = {"network": shared, "learning_rate": 1e30, "schedule": "constant", "validation": None, "steps": 5}
+    an.fit(X[own], y[own], "qmean", algorithm=recipe, comm=comm, **options)
+
+
+def failing_in_all(comm) -> None:
+    """All processes meet the same error in the middle of training."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+
+    def fail(*arguments):
+        raise RuntimeError("the disk is full")
+
+    shared.apply = fail
+    trained(shared, X[own], y[own], drivers.CrossEntropy(PRIOR), comm=comm)
+
+
 def refused(comm, out: str) -> None:
     """What a bad part in one process raises in all of them."""
     (X, y), shared = rows(), functions()

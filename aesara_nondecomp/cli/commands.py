@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.models import Model, load_model
-from aesara_nondecomp.parallel import LOCAL, Communicator, comm_world, local_slice
+from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
@@ -49,10 +50,13 @@ def train(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out, options.report)
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
-    table = read_training_table(options)
-    check_lengths(table.X, table.y)
-    positive = _positive(table.y, options.positive)
     comm = comm_world() if options.mpi else LOCAL
+    if comm.size > 1:
+        require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
+    table, positive = all_succeed(comm, lambda: _rows_to_train(options))
+    if comm.size > 1:
+        chosen = {name: str(value) for name, value in vars(options).items() if name != "command"}
+        agree(comm, {**chosen, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
     checkpoint = f"{options.out}.checkpoint"
     model = fit(
@@ -177,12 +181,28 @@ def quantify(options: argparse.Namespace) -> int:
     return 0
 
 
+def _rows_to_train(options: argparse.Namespace) -> tuple[LabelledTable, Any]:
+    """The training file, and the positive label."""
+    table = read_training_table(options)
+    check_lengths(table.X, table.y)
+    return table, _positive(table.y, options.positive)
+
+
 def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[Any]]:
     """The inputs and labels that this process trains on; not copied where it is the only one."""
     if comm.size == 1:
         return table.X, table.y
     rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
     return select_inputs(table.X, rows), table.y[rows]
+
+
+def _digest(path: str) -> str:
+    """Digest of the bytes of a file, of which every process takes its part of the rows."""
+    digest = hashlib.blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _positive(labels: np.ndarray, text: str | None) -> Any:

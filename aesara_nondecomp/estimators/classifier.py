@@ -245,8 +245,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         ValueError
             If data or parameters are unusable; raised before anything is compiled.
         """
-        check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "refit", "warm_start", "resume")})
-        comm, spec = communicator(self.comm), self._spec(X)
+        comm = communicator(self.comm)
+        spec = all_succeed(comm, lambda: self._spec_to_fit(X))
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
             validation = all_succeed(comm, lambda: self._validation_rows(validation, spec))
@@ -381,6 +381,10 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             self.model_.functions = shared_functions(*self._trained)
 
     # -- parts ---------------------------------------------------------------------------------------------------
+
+    def _spec_to_fit(self, X: Any) -> NetworkSpec:
+        check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "refit", "warm_start", "resume")})
+        return self._spec(X)
 
     def _spec(self, X: Any) -> NetworkSpec:
         """What the compiled code depends on."""

@@ -12,10 +12,13 @@ Reading order: `collectives`, `rows` (features spread over processes), `function
 
 from aesara_nondecomp._communicator import LOCAL, Communicator, SingleProcess, communicator
 from aesara_nondecomp.parallel.collectives import (
+    CommonError,
     abort_on_error,
+    agree,
     all_succeed,
     allgather,
     comm_world,
+    common_error,
     local_indices,
     local_slice,
     on_root,
@@ -24,7 +27,7 @@ from aesara_nondecomp.parallel.functions import DistributedFunctions, Functions,
 from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, distribute_rows, gather_vectors
 
 __all__ = [
-    "LOCAL", "Communicator", "DistributedFunctions", "DistributedRows", "Functions", "LocalBatch", "SingleProcess",
-    "abort_on_error", "all_succeed", "allgather", "comm_world", "communicator", "distribute_rows", "distributed",
-    "gather_vectors", "local_indices", "local_slice", "on_root",
+    "LOCAL", "CommonError", "Communicator", "DistributedFunctions", "DistributedRows", "Functions", "LocalBatch",
+    "SingleProcess", "abort_on_error", "agree", "all_succeed", "allgather", "comm_world", "common_error",
+    "communicator", "distribute_rows", "distributed", "gather_vectors", "local_indices", "local_slice", "on_root",
 ]  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -14,6 +15,72 @@ from numpy.typing import NDArray
 from aesara_nondecomp._communicator import Communicator
 
 T = TypeVar("T")
+
+
+class CommonError(ValueError):
+    """An error that all processes raise at once, so that none waits for another.
+
+    Parameters
+    ----------
+    message : str
+        Equal in all of them.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class _QuietError(CommonError, SystemExit):
+    """The same in the other processes: if nobody catches it, it ends them without a second traceback."""
+
+    code = 1
+
+
+def common_error(comm: Communicator, message: str) -> ValueError:
+    """Make an error that all processes raise at once.
+
+    Parameters
+    ----------
+    comm : communicator
+        Of the processes.
+    message : str
+        Of which the first process's is reported.
+
+    Returns
+    -------
+    ValueError
+        If nobody catches it, only the first process prints a traceback, and all end with status 1.
+    """
+    if comm.size == 1:
+        return ValueError(message)
+    return CommonError(message) if comm.rank == 0 else _QuietError(message)
+
+
+def agree(comm: Communicator, settings: Mapping[str, str]) -> None:
+    """Refuse settings that differ between the processes, which would wait for each other or train different models.
+
+    Parameters
+    ----------
+    comm : communicator
+        Of the processes.
+    settings : mapping of str to str
+        Values as short texts, or digests of them, by name.
+
+    Raises
+    ------
+    ValueError
+        In all processes, if a setting differs; it is named.
+    """
+    given = comm.allgather(dict(settings))
+    differing = sorted(name for name in set().union(*given) if len({one.get(name) for one in given}) > 1)
+    if differing:
+        values = [one.get(differing[0]) for one in given]
+        other = next(rank for rank, value in enumerate(values) if value != values[0])
+        raise common_error(
+            comm,
+            f"all processes need the same settings, but {', '.join(differing)} differ: process {other} of {comm.size} "
+            f"has {differing[0]} = {str(values[other])[:60]}, and process 0 {str(values[0])[:60]}. Give all the same.",
+        )
 
 
 def all_succeed(comm: Communicator, make: Callable[[], T]) -> T:
@@ -47,7 +114,7 @@ def all_succeed(comm: Communicator, make: Callable[[], T]) -> T:
     problems = comm.allgather(problem)
     for rank, text in enumerate(problems):
         if text is not None:
-            raise ValueError(f"process {rank} of {comm.size}: {text}")
+            raise common_error(comm, f"process {rank} of {comm.size}: {text}")
     return value  # type: ignore[return-value]  # no process had a problem, so it was made
 
 
@@ -55,7 +122,7 @@ def all_succeed(comm: Communicator, make: Callable[[], T]) -> T:
 def abort_on_error(comm: Communicator) -> Iterator[None]:
     """Abort the whole job if this process fails inside the ``with`` block, as the others wait for its sums.
 
-    The error of a single process is raised as it is.
+    The error of a single process is raised as it is, and so is one that all processes raise.
 
     Parameters
     ----------
@@ -64,9 +131,13 @@ def abort_on_error(comm: Communicator) -> Iterator[None]:
     """
     try:
         yield
+    except CommonError:
+        raise
     except BaseException:
         if comm.size == 1:
             raise
+        if comm.rank > 0:
+            time.sleep(1)  # if the first process met the same error, it reports it now and ends this one
         # The job ends here and now, so no caller could report the error.
         traceback.print_exc()
         print(

@@ -20,7 +20,7 @@ from aesara_nondecomp.data import (
 from aesara_nondecomp.data.features import check_finite, row_slices
 from aesara_nondecomp.data.scaling import squares_left_float64
 from aesara_nondecomp.data.tokens import used_width
-from aesara_nondecomp.parallel.collectives import all_succeed
+from aesara_nondecomp.parallel.collectives import all_succeed, common_error
 
 
 class LocalBatch(NamedTuple):
@@ -204,9 +204,10 @@ class DistributedRows(BatchSource):
         scale = np.where(constant, 1.0, np.sqrt(squares / total))
         extreme = np.flatnonzero(squares_left_float64(scale))
         if extreme.size:
-            raise ValueError(
+            raise common_error(
+                self.comm,
                 "features of several processes must have deviations between 1e-140 and 1e140, but column "
-                f"{extreme[0]} (from 0) does not. Rescale it, for example by its largest entry."
+                f"{extreme[0]} (from 0) does not. Rescale it, for example by its largest entry.",
             )
         return Standardiser(np.where(constant, 0.0, mean), scale)
 
@@ -293,7 +294,7 @@ def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> 
     if own.dtype == np.int32:
         own = np.pad(own, ((0, 0), (0, max(widths) - own.shape[1])))
     elif len(set(widths)) > 1:
-        raise ValueError(f"all processes need rows of the same columns, got {list(widths)} columns")
+        raise common_error(comm, f"all processes need rows of the same columns, got {list(widths)} columns")
     lengths = comm.allgather(n_own)
     before = sum(lengths[: comm.rank])
     return DistributedRows(comm, own, np.arange(before, before + n_own), sum(lengths))
@@ -328,5 +329,5 @@ def _gathered(comm: Communicator, vector: Any) -> NDArray[Any] | None:
     parts = comm.allgather(None if vector is None else np.asarray(vector))
     given = [part for part in parts if part is not None]
     if given and len(given) < len(parts):
-        raise ValueError("either all processes need sample weights, or none")
+        raise common_error(comm, "either all processes need sample weights or groups, or none")
     return np.concatenate(given) if given else None

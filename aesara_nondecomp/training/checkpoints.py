@@ -189,7 +189,7 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         "network": network.description or [str(p.get_value(borrow=True).shape) for p in network.parameters],
         "dtype": network.dtype,
         "optimizer": repr(run.functions.optimizer),
-        "recipe": [[_plain(phase.driver), phase.share, phase.head_only] for phase in run.phases],
+        "recipe": [[plain(phase.driver), phase.share, phase.head_only] for phase in run.phases],
         **run.settings._replace(schedule=schedule)._asdict(),  # type: ignore[arg-type]
         **more,
     }
@@ -198,17 +198,27 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         parts["evaluations"] = [
             str(validation.measure), validation.every, validation.patience, validation.threshold
         ]  # fmt: skip
-    return {name: json.dumps(_plain(value)) for name, value in parts.items()}
+    return {name: json.dumps(plain(value)) for name, value in parts.items()}
 
 
-def _plain(value: Any) -> Any:
-    """A value that JSON can hold: drivers become class and attributes, arrays their digest."""
+def plain(value: Any) -> Any:
+    """A value that JSON can hold: drivers become class and attributes, arrays their digest, others a name.
+
+    Parameters
+    ----------
+    value : object
+        A setting.
+
+    Returns
+    -------
+    object
+    """
     if isinstance(value, (Driver, RunningRates)):
-        return {"class": type(value).__name__, **{name: _plain(v) for name, v in vars(value).items()}}
+        return {"class": type(value).__name__, **{name: plain(v) for name, v in vars(value).items()}}
     if isinstance(value, dict):
-        return {str(name): _plain(v) for name, v in value.items()}
+        return {str(name): plain(v) for name, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, np.ndarray):
         return _digest(value.reshape(len(value), -1) if value.ndim else value.reshape(1, 1))
     if isinstance(value, np.generic):

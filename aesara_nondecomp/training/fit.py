@@ -15,9 +15,10 @@ from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import Communicator, communicator, distributed
+from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
+from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
@@ -191,15 +192,16 @@ def fit(
     True
     """
     comm = communicator(comm)
-    given = check_parameters(
-        algorithm=algorithm, steps=steps, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
-        averaging=averaging, l2=l2, sampler=sampler, standardize=standardize, prior=prior, validation=validation,
-        on_step=on_step, checkpoint=checkpoint, progress=progress,
-    )  # fmt: skip
-    measure, stopping = measures.get(measure), given["validation"]
-    check_algorithm(algorithm, prior)
-    trained = check_network(X, network, optimizer, backend, given["standardize"])
-    callbacks = on_first_process(given["on_step"], comm)
+    arguments = {
+        "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
+        "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,
+        "prior": prior, "validation": validation, "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
+    }  # fmt: skip
+    given, measure, trained = all_succeed(comm, lambda: _checked(X, measure, network, optimizer, backend, arguments))
+    if comm.size > 1:
+        chosen = {"optimizer": optimizer, "backend": backend, "positive": positive, "seed": seed}
+        agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
+    stopping, callbacks = given["validation"], on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = _generator(seed, stored, comm)
     start = dict(rng.bit_generator.state)
@@ -211,10 +213,8 @@ def fit(
         refit=refits, standardize=standardize, seed=rng, comm=comm,
     )  # fmt: skip
     prior = check_prior(given["prior"], data.prior)
-    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
-    recipe = resolve_recipe(algorithm, measure, problem)
     functions = _functions(data.network, optimizer, backend)
-    check_recipe(recipe, functions.network, data.rows.weight)
+    recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data))
     settings = _settings(recipe, given, functions, data)
     initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
     with functions.lock:
@@ -222,8 +222,11 @@ def fit(
             distributed(functions, comm), data, recipe.phases, settings, _monitor(stopping, measure, recipe, settings),
             rng, initial, _placement(functions.backend),
         )  # fmt: skip
+        if stored or comm.size > 1:
+            mark = fingerprint(fitting, measure=str(measure), prior=prior, initial=initial)
+            agree(comm, mark)
         if stored:
-            stored.begin(start, fingerprint(fitting, measure=str(measure), prior=prior, initial=initial), fitting)
+            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
         complete = run_training(fitting, stored, callbacks, progress)
         choice = fitting.choice()
         again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
@@ -260,6 +263,24 @@ def default_steps(n_rows: int) -> int:
     int
     """
     return int(np.clip(n_rows // 10, 300, 3000))
+
+
+def _checked(
+    X: Any, measure: Any, network: Any, optimizer: Any, backend: str | None, arguments: dict[str, Any]
+) -> tuple[dict[str, Any], measures.Measure, Any]:
+    """The parameters and the measure as they are used, and what is trained or makes it."""
+    given = check_parameters(**arguments)
+    check_algorithm(given["algorithm"], given["prior"])
+    return given, measures.get(measure), check_network(X, network, optimizer, backend, given["standardize"])
+
+
+def _recipe(
+    algorithm: str | Recipe, measure: measures.Measure, prior: float, network: Network, data: TrainingData
+) -> Recipe:
+    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
+    recipe = resolve_recipe(algorithm, measure, problem)
+    check_recipe(recipe, network, data.rows.weight)
+    return recipe
 
 
 def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:

@@ -27,7 +27,14 @@ from aesara_nondecomp.data.inputs import count_rows, is_input_table, select_inpu
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import LOCAL, Communicator, all_succeed, distribute_rows, gather_vectors
+from aesara_nondecomp.parallel import (
+    LOCAL,
+    Communicator,
+    all_succeed,
+    common_error,
+    distribute_rows,
+    gather_vectors,
+)
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.run import TrainingRows
@@ -181,7 +188,9 @@ def prepare(
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
     y, sample_weight, groups = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
-    split = _split(y, positive, sample_weight, validation, groups, seed, one_part=slow, refit=refit)
+    split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
+        comm, lambda: _split(y, positive, sample_weight, validation, groups, seed, one_part=slow, refit=refit)
+    )
     if comm.size == 1:
         check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
@@ -309,8 +318,9 @@ def _joined_tables(inputs: Any, comm: Communicator) -> Any:
     if not tables:
         return inputs
     columns = [sorted(part.cells) if part else None for part in parts]
-    needed = "all processes need a table of the same columns; without rows, an empty one"
-    require(all(names == columns[0] for names in columns), needed, columns)
+    if any(names != columns[0] for names in columns):
+        needed = "all processes need a table of the same columns; without rows, an empty one"
+        raise common_error(comm, f"{needed}, got {columns!r}")
     cells = {name: np.concatenate([part.cells[name] for part in tables]) for name in tables[0].cells}
     texts, categories = (
         frozenset[str]().union(*(getattr(part, field) for part in tables)) for field in ("texts", "categories")

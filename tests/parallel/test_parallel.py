@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp import TrainFunctions, linear
+from aesara_nondecomp import EarlyStopping, MeasureClassifier, TrainFunctions, fit, linear
 from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
 from aesara_nondecomp.data.table_columns import TableColumns
 from aesara_nondecomp.networks import mlp
@@ -28,6 +29,7 @@ from aesara_nondecomp.parallel import (
     DistributedFunctions,
     DistributedRows,
     abort_on_error,
+    agree,
     all_succeed,
     allgather,
     communicator,
@@ -219,6 +221,80 @@ def test_an_error_in_one_process_is_raised_in_all():
                 raise problem
 
 
+SETTINGS_THAT_DIFFER = {
+    "learning_rate": (0.1, 0.2),
+    "steps": (10, None),
+    "measure": ("f1", "qmean"),
+    "algorithm": ("auto", "paper"),
+    "validation": (0.2, None),
+    "validation: rows": (0.2, (X, np.arange(11) % 2)),
+    "validation: patience": (EarlyStopping(0.2), EarlyStopping(0.2, patience=2)),
+    "batch_size": (4, 5),
+    "sampler": ("natural", 0.5),
+    "standardize": (True, False),
+    "l2": (0.1, 0.0),
+    "averaging": (0.5, 0.9),
+    "schedule": ("constant", "cosine"),
+    "prior": (0.4, 0.5),
+    "optimizer": ("adam", "sgd"),
+    "network": ("mlp", (4, 4)),
+    "network: width": (linear(3), mlp(3, (4,))),
+    "positive": (0, 1),
+    "seed": (1, 2),
+    "on_step": (None, print),
+    "checkpoint": (None, "run.npz"),
+    "backend": (None, "c"),
+}
+
+
+@pytest.mark.usefixtures("nothing_may_be_compiled")
+@pytest.mark.parametrize("name", SETTINGS_THAT_DIFFER)
+def test_settings_that_differ_are_named_in_all_processes(name):
+    setting = name.partition(":")[0]
+
+    def job(comm):
+        start, stop = CUTS[2][comm.rank : comm.rank + 2]
+        options = {setting: SETTINGS_THAT_DIFFER[name][comm.rank]}
+        return fit(X[start:stop], (np.arange(11) % 2)[start:stop], comm=comm, **options)
+
+    problems = in_all(2, job)
+    assert len({str(problem) for problem in problems}) == 1
+    for problem in problems:
+        with pytest.raises(ValueError, match=f"all processes need the same settings, but {setting} differ: process 1"):
+            raise problem
+
+
+@pytest.mark.usefixtures("nothing_may_be_compiled")
+@pytest.mark.parametrize("train", [
+    lambda comm, **options: fit(X, np.arange(11) % 2, comm=comm, **options),
+    lambda comm, **options: MeasureClassifier(comm=comm, **options).fit(X, np.arange(11) % 2),
+], ids=["fit", "estimator"])  # fmt: skip
+@pytest.mark.parametrize("options, message", [
+    ({"learning_rate": -1}, "process 1 of 2: learning_rate must be a positive"),
+    ({"optimizer": "addam"}, "process 1 of 2: unknown optimi[sz]er 'addam'"),
+])  # fmt: skip
+def test_a_setting_that_is_wrong_in_one_process_is_refused_in_all(train, options, message):
+    for problem in in_all(2, lambda comm: train(comm, **(options if comm.rank else {}))):
+        with pytest.raises(ValueError, match=message):
+            raise problem
+
+
+def test_processes_agree_on_equal_settings_and_name_all_that_differ():
+    assert in_all(3, lambda comm: agree(comm, {"a": "1", "b": "2"})) == [None] * 3
+    for problem in in_all(3, lambda comm: agree(comm, {"a": "1", "b": str(comm.rank // 2), "c": str(comm.rank)})):
+        with pytest.raises(ValueError, match="but b, c differ: process 2 of 3 has b = 1, and process 0 0. Give all"):
+            raise problem
+
+
+def test_an_error_of_all_processes_is_reported_by_the_first_and_ends_the_others_silently():
+    errors = in_all(3, lambda comm: all_succeed(comm, lambda: linear(0)))
+    assert [isinstance(error, SystemExit) for error in errors] == [False, True, True]
+    assert {error.code for error in errors[1:]} == {1} and len({str(error) for error in errors}) == 1
+    assert all(isinstance(error, ValueError) for error in errors)
+    with pytest.raises(ValueError, match="n_features"), abort_on_error(ThreadComm(1, 2, threading.Barrier(2), [])):
+        raise errors[1]
+
+
 def test_all_succeed_gives_each_process_its_own_value():
     assert in_all(3, lambda comm: all_succeed(comm, lambda: comm.rank)) == [0, 1, 2]
 
@@ -387,6 +463,38 @@ def test_an_error_in_one_process_ends_the_job_with_its_message():
     assert failed.returncode != 0
     assert "the disk is full" in failed.stderr
     assert "process 1 of 2 failed" in failed.stderr and "resume=True" in failed.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("job, message", [
+    ("differing", "all processes need the same settings, but learning_rate differ: process 1 of 2 has"),
+    ("refused_uncaught", "process 1 of 2: features must be finite"),
+    ("failing_in_all", "the disk is full"),
+])  # fmt: skip
+def test_an_error_of_all_processes_ends_the_job_with_one_traceback(job, message):
+    ended = mpirun(2, job, seconds=60)
+    assert ended.returncode != 0
+    assert re.search(message, ended.stderr) and ended.stderr.count("Traceback (most recent call last)") == 1
+
+
+@needs_mpi
+def test_the_command_line_refuses_other_files_and_options_in_one_line(tmp_path):
+    lines = [f"{k % 7},{'yes' if k % 3 else 'no'}" for k in range(40)]
+    for name, rows in (("rows.csv", lines), ("other.csv", lines[:-1])):
+        (tmp_path / name).write_text("\n".join(["a,bought", *rows]))
+    job = [sys.executable, "-m", "aesara_nondecomp", "train", "rows.csv", "--mpi", "--out", "m", "--target", "bought"]
+    changes = {
+        "the training file": ["rows.csv", "other.csv"],
+        "there is no file|No such file": ["rows.csv", "nowhere.csv"],
+        "target": ["bought", "a"],
+    }
+    for message, (old, new) in changes.items():
+        other = [new if word == old else word for word in job]
+        command = [str(MPIRUN), "-n", "1", *job, ":", "-n", "1", *other]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment(), cwd=tmp_path)
+        errors = [line for line in ended.stderr.splitlines() if line.startswith("aesara-nondecomp: error:")]
+        assert ended.returncode == 1 and len(errors) == 1 and re.search(message, errors[0]), ended.stderr
+        assert "Traceback" not in ended.stderr and not (tmp_path / "m").exists()
 
 
 @needs_mpi

@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -219,6 +220,16 @@ def test_a_batch_larger_than_the_data_is_the_whole_set(functions):
     whole = fit(X, Y, "qmean", network=functions, seed=3, steps=5, batch_size=N_ROWS)
     assert same(large.parameters, whole.parameters)
     assert large.history[-1].samples == 5 * N_ROWS
+
+
+@pytest.mark.parametrize("rows", [60, 240])
+def test_the_default_batch_is_the_whole_of_a_small_set_without_a_warning(rows, functions):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fit(X[:rows], np.arange(rows) % 3 == 0, "qmean", network=functions, seed=3, steps=5)
+        voting = fit(X, Y, "qmean", network=functions, seed=3, steps=5, validation=3)
+    assert model.history[-1].samples == 5 * rows
+    assert voting.history[0].samples == N_ROWS * 2 // 3
 
 
 def press_ctrl_c(step):

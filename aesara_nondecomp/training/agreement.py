@@ -1,0 +1,49 @@
+"""What the processes of a job must have in common, before they exchange rows: the arguments of `fit`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aesara_nondecomp.models import Model
+from aesara_nondecomp.networks import Network
+from aesara_nondecomp.ops.optimisers import Optimiser
+from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.checkpoints import plain
+from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.holdout import is_pair
+
+
+def stated(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Arguments as texts that are equal in all processes if the arguments are.
+
+    Functions count as equal here: what follows from them is in the run's `fingerprint`.
+
+    Parameters
+    ----------
+    arguments : mapping of str to object
+        Checked arguments of `fit`, without the rows of each process.
+
+    Returns
+    -------
+    dict of str to str
+        By name, without those that only the first process uses.
+    """
+    used = {name: value for name, value in arguments.items() if name != "progress"}
+    used["checkpoint"] = used["checkpoint"] is not None  # the first process writes it
+    return {name: json.dumps(plain(_stated(value)), default=str) for name, value in used.items()}
+
+
+def _stated(value: Any) -> Any:
+    """An argument as a value that `plain` tells apart."""
+    if isinstance(value, EarlyStopping):
+        rows = "rows of each process" if is_pair(value.validation) else value.validation
+        return [rows, value.every, value.patience, value.tune_threshold, value.refit]
+    if isinstance(value, Model):
+        return [_stated(value.functions.network), value.parameters, *value.voters]
+    if isinstance(value, TrainFunctions):
+        return [_stated(value.network), repr(value.optimizer), value.backend]
+    if isinstance(value, Network):
+        return value.description or [str(p.type) for p in value.parameters]
+    return repr(value) if isinstance(value, Optimiser) else value
