@@ -113,7 +113,7 @@ def network_spec(
 
 
 # Bounded, as every entry keeps one network's weights, slots and averages in memory. A model keeps its own weights and
-# swaps them in for each call, so sharing cannot mix models up; `TrainFunctions.lock` serialises threads.
+# scores with them, so sharing cannot mix models up; one training waits for another (`TrainFunctions.lock`).
 @lru_cache(maxsize=16)
 def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions:
     """Return the compiled functions shared by all estimators of one network in this process.

@@ -162,7 +162,7 @@ def advance(
     threshold = before.threshold if before else threshold
     batch_size = min(given["batch_size"], len(data.rows.signs))
     X, signs, weight = data.rows
-    with functions.lock:
+    with functions.lock.training():
         batches = MiniBatches(X, signs, batch_size, state.rng, given["sampler"], weight, functions.network.dtype)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]
         functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)

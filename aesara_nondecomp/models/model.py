@@ -208,7 +208,7 @@ class Model:
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
         rows = self._rows(X)
-        return self._mean(lambda: self.functions.extra(name, rows, self.encoder.standardiser))
+        return self._mean(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights))
 
     # -- labelled rows -------------------------------------------------------------------------------------------
 
@@ -380,14 +380,13 @@ class Model:
         return self.encoder.encode(X, network.n_columns)
 
     def _scores(self, rows: Any) -> NDArray[Any]:
-        return self._mean(lambda: self.functions.scores(rows, self.encoder.standardiser))
+        return self._mean(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
 
-    def _mean(self, output: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    def _mean(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
         """An output of the functions, averaged over the networks."""
         total: Any = None
         for parameters in (self.parameters, *self.voters):
-            with self.functions.using(parameters):
-                values = output()
+            values = output(parameters)
             total = values if total is None else total + values
         return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
 

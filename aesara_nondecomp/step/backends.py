@@ -7,6 +7,9 @@ from typing import Any
 
 from aesara_nondecomp._aesara import compiler_flags
 from aesara_nondecomp._aesara.imports import RandomGeneratorType, aesara, at, jax_mode
+from aesara_nondecomp.step.locks import ForkedLock
+
+_COMPILING = ForkedLock()  # Aesara compiles for one thread at a time
 
 
 def symbolic_values(build: Callable[..., Sequence[Any]], n_inputs: int) -> Any:
@@ -52,7 +55,8 @@ def compile_c(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[
     # time on fresh memory. FusedUpdate works in place from the start, so no rewrite has to find that out.
     mode = aesara.compile.mode.get_default_mode().clone(link_kwargs={"allow_gc": False})
     compiler_flags.cache_march_flags()
-    compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
+    with _COMPILING:
+        compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
     compiled.trust_input = True  # arrays are checked once, where they enter the package
     return compiled
 
@@ -93,7 +97,8 @@ def compile_jax(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequenc
     keys = [generator.type() for generator in generators]
     options = {"updates": updates, "givens": list(zip(generators, keys)), "name": name, "mode": mode}
     try:
-        compiled = aesara.function([*inputs, *keys], outputs, **options, accept_inplace=True)
+        with _COMPILING:
+            compiled = aesara.function([*inputs, *keys], outputs, **options, accept_inplace=True)
     except NotImplementedError as problem:
         unknown = untranslatable(_listed(outputs), table)
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from functools import cache
@@ -16,20 +15,12 @@ from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.ops import prefetch_rows
 from aesara_nondecomp.step.backends import compile_c
+from aesara_nondecomp.step.locks import ForkedLock
 
 LARGE = 2**25  # bytes; fewer are soon in the processor's caches, and not worth a module to compile
 _NONE = np.empty(0, dtype=np.int64)
 _WANTED, _UNWANTED = (np.asarray(wanted, dtype=np.int8) for wanted in (1, 0))
-_LOCK = threading.Lock()  # functions of Aesara serve one caller at a time
-
-
-def _renew_lock() -> None:
-    global _LOCK
-    _LOCK = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it may not exist in the child
+_LOCK = ForkedLock(threading.Lock)  # functions of Aesara serve one caller at a time
 
 
 class Prefetcher(RowLoader):

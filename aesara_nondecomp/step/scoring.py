@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,21 @@ from aesara_nondecomp.data import Standardiser, check_finite
 from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, standardise
+from aesara_nondecomp.step.locks import ForkedLock
 
 SCORING_ROWS = 4096  # rows of a chunk: enough for BLAS, few enough for the cache
 SCORING_TEXTS = 256  # the same for token ids, as each token of a row has states and gates of its own
 
 
 class Scorer:
-    """Compiled functions from rows to the outputs of a network; each is compiled when first used.
+    """Compiled functions from parameters and rows to the outputs of a network; each is compiled when first used.
+
+    Parameters are inputs of these functions, so threads can score different models, and one while another trains.
 
     Parameters
     ----------
     network : Network
-        The functions read its present parameters.
+        Whose outputs are computed.
     function : callable
         A backend: takes inputs, outputs and a name, and returns a compiled function.
     """
@@ -34,8 +37,17 @@ class Scorer:
     def __init__(self, network: Network, function: Callable[..., Any]):
         self.network, self._function = network, function
         self._compiled: dict[tuple[Any, str | None], Any] = {}
+        self._read: dict[Any, list[Any]] = {}  # parameters by output
+        self._lock = ForkedLock()  # functions of Aesara serve one caller at a time
 
-    def outputs(self, name: str, output: Any, X: Any, scaling: Standardiser | None = None) -> NDArray[Any]:
+    def outputs(
+        self,
+        name: str,
+        output: Any,
+        X: Any,
+        scaling: Standardiser | None = None,
+        parameters: Sequence[NDArray[Any]] | None = None,
+    ) -> NDArray[Any]:
         """An output of the network for any number of rows.
 
         Rows of another dtype become that of the network: without `scaling` at once, and with it after they are
@@ -51,6 +63,8 @@ class Scorer:
             Finite numbers, or token ids.
         scaling : Standardiser, optional
             Standardise the rows first.
+        parameters : sequence of arrays, optional
+            In place of the network's present ones.
 
         Returns
         -------
@@ -59,13 +73,16 @@ class Scorer:
         Raises
         ------
         ValueError
-            If an entry of X is not finite, or the output does not have one row for each row of X.
+            If an entry of X is not finite, the output does not have one row for each row of X, or number or shapes of
+            the parameters differ.
         """
         numbers = () if scaling is None else (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
+        inputs = (*self._values(output, parameters), *numbers)
         whole: NDArray[Any] | None = None
         for part, rows in self._chunks(X, scaled=scaling is not None):
-            function = self._checked_function(name, output, rows, part.start, scaled=scaling is not None)
-            values, finite = function(*numbers, rows)
+            with self._lock:
+                function = self._checked_function(name, output, rows, part.start, scaled=scaling is not None)
+                values, finite = function(*inputs, rows)
             if not finite:
                 check_finite(rows, first_row=part.start)
             require(values.shape[:1] == rows.shape[:1], "an output needs one row for each row of X", values.shape)
@@ -86,7 +103,7 @@ class Scorer:
             Has one row for each row of the network's input.
         raw_dtype : str, optional
             The dtype of rows that are not standardised yet: the function then takes the mean, scale and clip of a
-            `data.Standardiser` before them. Default: it takes the rows of the network.
+            `data.Standardiser` before them. Default: it takes the rows of the network. The parameters come first.
 
         Returns
         -------
@@ -98,8 +115,26 @@ class Scorer:
                 inputs, outputs = [self.network.inputs], list(checked(output, self.network.inputs))
             else:
                 inputs, outputs = self._standardised(output, raw_dtype)
-            self._compiled[key] = self._function(inputs, outputs, name if raw_dtype is None else f"{name}_of_raw")
+            given = {p: p.type() for p in self._parameters_of(output)}
+            name = name if raw_dtype is None else f"{name}_of_raw"
+            self._compiled[key] = self._function([*given.values(), *inputs], aesara.clone_replace(outputs, given), name)
         return self._compiled[key]
+
+    def _parameters_of(self, output: Any) -> list[Any]:
+        """The parameters that an output depends on, in their order."""
+        if output not in self._read:
+            roots = set(aesara.graph.basic.graph_inputs([output]))
+            self._read[output] = [p for p in self.network.parameters if p in roots]
+        return self._read[output]
+
+    def _values(self, output: Any, parameters: Sequence[NDArray[Any]] | None) -> list[NDArray[Any]]:
+        """The parameters of an output as its function takes them, copied only where they have to be converted."""
+        read = self._parameters_of(output)
+        if parameters is None:
+            return [p.get_value(borrow=True) for p in read]
+        check_shapes(self.network, parameters)
+        values = dict(zip(self.network.parameters, parameters))
+        return [np.require(values[p], p.dtype, ["C", "A"]) for p in read]
 
     def _checked_function(self, name: str, output: Any, rows: NDArray[Any], first_row: int, scaled: bool) -> Any:
         """The function of these rows, which are checked before anything is compiled for them."""
@@ -127,6 +162,26 @@ class Scorer:
                 with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
                     rows = rows.astype("float64" if wider else dtype)
             yield part, dense_rows(rows)
+
+
+def check_shapes(network: Network, parameters: Sequence[NDArray[Any]]) -> None:
+    """Refuse parameters of another network.
+
+    Parameters
+    ----------
+    network : Network
+        Its parameters have the right shapes.
+    parameters : sequence of arrays
+        To be used in place of them.
+
+    Raises
+    ------
+    ValueError
+        If number or shapes differ.
+    """
+    mine = [p.get_value(borrow=True).shape for p in network.parameters]
+    given = [np.shape(value) for value in parameters]
+    require(mine == given, f"parameters of shapes {mine} are needed", given)
 
 
 def row_chunks(network: Network, n: int) -> list[slice]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,8 +18,9 @@ from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import optimisers, reward_sums
 from aesara_nondecomp.step.ascent import AscentFunctions
+from aesara_nondecomp.step.locks import lock_of
 from aesara_nondecomp.step.optimiser_state import value_of
-from aesara_nondecomp.step.scoring import Scorer, dense_rows, row_chunks
+from aesara_nondecomp.step.scoring import Scorer, check_shapes, dense_rows, row_chunks
 
 
 class TrainFunctions(AscentFunctions):
@@ -43,8 +43,9 @@ class TrainFunctions(AscentFunctions):
     ----------
     comm : communicator
         `LOCAL`: these functions train in a single process.
-    lock : threading.RLock
-        Hold while training if threads share these functions.
+    lock : TrainingLock
+        `fit` holds it, and another `fit` on the same parameters waits for it. Hold it in a training loop of your own if
+        threads share these functions.
 
     Raises
     ------
@@ -59,7 +60,7 @@ class TrainFunctions(AscentFunctions):
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
         super().__init__(network, optimizer, backend)
-        self.lock = threading.RLock()
+        self.lock = lock_of(network)
         self._scorer = Scorer(network, self._function)
 
     # -- evaluation ----------------------------------------------------------------------------------------------
@@ -81,8 +82,10 @@ class TrainFunctions(AscentFunctions):
         parts = (self._class_sums(dense_rows(X[rows]), y[rows]) for rows in row_chunks(self.network, len(y)))
         return ClassSums(*sum(parts, np.zeros(len(ClassSums._fields))).tolist())
 
-    def scores(self, X: Any, scaling: Standardiser | None = None) -> NDArray[Any]:
-        """Scores of any number of rows at the current weights.
+    def scores(
+        self, X: Any, scaling: Standardiser | None = None, parameters: Sequence[NDArray[Any]] | None = None
+    ) -> NDArray[Any]:
+        """Scores of any number of rows.
 
         Parameters
         ----------
@@ -91,6 +94,8 @@ class TrainFunctions(AscentFunctions):
             they are rounded.
         scaling : data.Standardiser, optional
             Standardise the rows first.
+        parameters : sequence of arrays, optional
+            Weights to use in place of the current ones, as for `load`; these may be in training meanwhile.
 
         Returns
         -------
@@ -100,9 +105,9 @@ class TrainFunctions(AscentFunctions):
         Raises
         ------
         ValueError
-            If an entry of X is not finite.
+            If an entry of X is not finite, or the parameters are of other shapes.
         """
-        return self._scorer.outputs("scores", self.network.scores, X, scaling).reshape(-1)
+        return self._scorer.outputs("scores", self.network.scores, X, scaling, parameters).reshape(-1)
 
     def features(self, X: Any) -> NDArray[Any]:
         """Output of the lower part of the network, for `Network.head_network`.
@@ -124,7 +129,13 @@ class TrainFunctions(AscentFunctions):
         require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
         return self._scorer.outputs("features", self.network.features, X)
 
-    def extra(self, name: str, X: Any, scaling: Standardiser | None = None) -> NDArray[Any]:
+    def extra(
+        self,
+        name: str,
+        X: Any,
+        scaling: Standardiser | None = None,
+        parameters: Sequence[NDArray[Any]] | None = None,
+    ) -> NDArray[Any]:
         """One of `Network.extras` for any number of rows.
 
         Parameters
@@ -135,6 +146,8 @@ class TrainFunctions(AscentFunctions):
             As for `scores`.
         scaling : data.Standardiser, optional
             Standardise the rows first.
+        parameters : sequence of arrays, optional
+            Weights to use in place of the current ones, as for `load`; these may be in training meanwhile.
 
         Returns
         -------
@@ -143,10 +156,10 @@ class TrainFunctions(AscentFunctions):
         Raises
         ------
         ValueError
-            If the network has no such extra, where the nearest is suggested; if an entry of X is not finite, or the
-            extra does not have one row for each row of X.
+            If the network has no such extra, where the nearest is suggested; if an entry of X is not finite, the extra
+            does not have one row for each row of X, or the parameters are of other shapes.
         """
-        return self._scorer.outputs(name, choose("extra", name, self.network.extras), X, scaling)
+        return self._scorer.outputs(name, choose("extra", name, self.network.extras), X, scaling, parameters)
 
     # -- weights -------------------------------------------------------------------------------------------------
 
@@ -171,9 +184,7 @@ class TrainFunctions(AscentFunctions):
         ValueError
             If number or shapes differ.
         """
-        mine = [p.get_value(borrow=True).shape for p in self.network.parameters]
-        given = [np.shape(value) for value in parameters]
-        require(mine == given, f"parameters of shapes {mine} are needed", given)
+        check_shapes(self.network, parameters)
         for p, value in zip(self.network.parameters, parameters):
             p.set_value(np.array(value, dtype=p.dtype, order="C"))
 

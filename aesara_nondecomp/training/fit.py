@@ -178,6 +178,8 @@ def fit(
     ValueError
         If inputs, labels or parameters are unusable, before anything is compiled; or if the checkpoint belongs to
         another run.
+    RuntimeError
+        If called from a callback of a training of the same functions.
     TypeError
         If a parameter is unknown; the nearest name is suggested.
 
@@ -217,7 +219,7 @@ def fit(
     recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data))
     settings = _settings(recipe, given, functions, data)
     initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
-    with functions.lock:
+    with functions.lock.training():
         fitting = CrossFit(
             distributed(functions, comm), data, recipe.phases, settings, _monitor(stopping, measure, recipe, settings),
             rng, initial, _placement(functions.backend),

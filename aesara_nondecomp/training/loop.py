@@ -62,21 +62,31 @@ def train(
     ------
     ValueError
         If `learning_rate` or `normalize` is not as described above.
+    RuntimeError
+        If another thread trains these functions.
     """
     positive_number("learning_rate", learning_rate)
     normaliser = _NORMALISERS[check_normalize(normalize)]
     step, samples, seconds = (after.step, after.samples, after.seconds) if after else (0, 0, 0.0)
+    # In a loop of one's own each step takes the lock, as the caller decides how long to wait between two.
+    takes = not functions.lock.in_training
     while True:
-        evaluation = driver.evaluate == "new" or driver.needs_refresh()
-        functions.compile(evaluation=evaluation, rows=isinstance(driver, RowDriver))
-        start = time.perf_counter()
-        while driver.needs_refresh():
-            driver.refresh(_round_sums(functions, batches, round_data))
-        rate = learning_rate * schedule(step)
-        if isinstance(driver, RowDriver):
-            batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
-        else:
-            batch, sums, gradient_norm = _class_step(functions, driver, batches, rate, normaliser)
+        if takes:
+            functions.lock.take()
+        try:
+            evaluation = driver.evaluate == "new" or driver.needs_refresh()
+            functions.compile(evaluation=evaluation, rows=isinstance(driver, RowDriver))
+            start = time.perf_counter()
+            while driver.needs_refresh():
+                driver.refresh(_round_sums(functions, batches, round_data))
+            rate = learning_rate * schedule(step)
+            if isinstance(driver, RowDriver):
+                batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
+            else:
+                batch, sums, gradient_norm = _class_step(functions, driver, batches, rate, normaliser)
+        finally:
+            if takes:
+                functions.lock.release()
         step += 1
         samples += batch.rows
         seconds += time.perf_counter() - start
