@@ -16,6 +16,7 @@ from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.estimators.sklearn_compat import check_random_state
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.param_checks import check_algorithm, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
@@ -146,7 +147,7 @@ def advance(
     Raises
     ------
     ValueError
-        If data are unusable, or the recipe has several phases or no threshold.
+        If data are unusable, training diverges, or the recipe has several phases or no threshold.
     """
     check_algorithm(given["algorithm"], given["prior"])
     before = state.model
@@ -172,6 +173,7 @@ def advance(
         steps = train(functions, driver, batches, learning_rate=rate, after=history[-1] if history else None)
         history += islice(steps, batches.steps_per_epoch)
         parameters, trained = functions.averaged_parameters(), functions.state()
+        check_weights(functions.comm, [*parameters, *trained.values()], history[-1])
     model = Model(
         functions, parameters, measure, data.classes, problem.prior, data.encoder, threshold=threshold, history=history
     )

@@ -134,10 +134,15 @@ class CheckpointFile:
         ----------
         fitting : CrossFit
             As in `begin`.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite; the file stays as it was.
         """
+        values, arrays = fitting.run.state()  # in all processes, as all refuse one that is not finite
         if not self._is_root:
             return
-        values, arrays = fitting.run.state()
         records, columns = _pack_history(fitting.run.history)
         header: dict[str, Any] = {**self._kept, "run": values, "history": records, "done": []}
         arrays = {**arrays, **columns}

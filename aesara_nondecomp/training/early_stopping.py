@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
-from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.parallel import Functions, common_error
 from aesara_nondecomp.training.holdout import AUTO, check_validation
 
 
@@ -145,9 +145,20 @@ class ValidationMonitor:
         -------
         Evaluation
             Is in `evaluations` too.
+
+        Raises
+        ------
+        ValueError
+            If a score is not finite.
         """
         with functions.using(parameters):
             scores = functions.scores(self.X)
+        if not np.isfinite(scores).all():
+            raise common_error(
+                functions.comm,
+                f"training diverged in step {step}: the scores of the rows held out are not finite. "
+                "Lower learning_rate or l2, or rescale the rows.",
+            )
         evaluation = evaluated(self.measure, scores, self.signs, self.weight, step, self.threshold)
         self.evaluations.append(evaluation)
         newest = len(self.evaluations) - 1

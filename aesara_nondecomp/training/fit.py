@@ -177,7 +177,7 @@ def fit(
     ------
     ValueError
         If inputs, labels or parameters are unusable, before anything is compiled; or if the checkpoint belongs to
-        another run.
+        another run. Also if training diverges, so that weights are not finite; a checkpoint keeps the last that were.
     RuntimeError
         If called from a callback of a training of the same functions.
     TypeError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from aesara_nondecomp.drivers import Driver, RewardWeights, RowDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.training.divergence import divergence
 
 Normaliser = Callable[[RewardWeights, Batch, float], Sequence[float]]
 
@@ -61,7 +63,8 @@ def train(
     Raises
     ------
     ValueError
-        If `learning_rate` or `normalize` is not as described above.
+        If `learning_rate` or `normalize` is not as described above; or if training diverges, so that the gradient or a
+        class sum is not finite. Then the driver stays as it was, but the parameters may have moved.
     RuntimeError
         If another thread trains these functions.
     """
@@ -74,16 +77,12 @@ def train(
         if takes:
             functions.lock.take()
         try:
-            evaluation = driver.evaluate == "new" or driver.needs_refresh()
-            functions.compile(evaluation=evaluation, rows=isinstance(driver, RowDriver))
+            rate, refreshes = learning_rate * schedule(step), driver.needs_refresh()
+            functions.compile(evaluation=driver.evaluate == "new" or refreshes, rows=isinstance(driver, RowDriver))
             start = time.perf_counter()
-            while driver.needs_refresh():
-                driver.refresh(_round_sums(functions, batches, round_data))
-            rate = learning_rate * schedule(step)
-            if isinstance(driver, RowDriver):
-                batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
-            else:
-                batch, sums, gradient_norm = _class_step(functions, driver, batches, rate, normaliser)
+            if refreshes:
+                _refresh(functions, driver, batches, round_data, step + 1, rate)
+            batch, sums, gradient_norm = _step(functions, driver, batches, step + 1, rate, normaliser)
         finally:
             if takes:
                 functions.lock.release()
@@ -93,13 +92,37 @@ def train(
         yield Step(step, samples, seconds, rate, driver.duals(), sums, gradient_norm)
 
 
-def _class_step(
-    functions: Functions, driver: Driver, batches: MiniBatches, rate: float, normaliser: Normaliser
+def _refresh(
+    functions: Functions,
+    driver: Driver,
+    batches: MiniBatches,
+    round_data: tuple[Any, NDArray[Any]] | None,
+    step: int,
+    rate: float,
+) -> None:
+    """Give the driver the class sums that it asks for before the step."""
+    while driver.needs_refresh():
+        X, y = both_classes(batches)[:2] if round_data is None else round_data
+        sums = functions.class_sums(X, y)
+        if not _finite(sums):
+            raise divergence(functions, driver, X, step, rate)
+        driver.refresh(sums)
+
+
+def _step(
+    functions: Functions, driver: Driver, batches: MiniBatches, step: int, rate: float, normaliser: Normaliser
 ) -> tuple[Batch, ClassSums, float]:
-    batch = next(batches)
-    functions.set_objective(normaliser(driver.weights(), batch, batches.positive_share), rate)
-    sums, gradient_norm = functions.ascend(batch.X, batch.y)
-    driver.observe(sums if driver.evaluate == "old" else functions.class_sums(batch.X, batch.y))
+    """Make one step, and let the driver take its class sums."""
+    if isinstance(driver, RowDriver):
+        batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
+    else:
+        batch = next(batches)
+        functions.set_objective(normaliser(driver.weights(), batch, batches.positive_share), rate)
+        sums, gradient_norm = functions.ascend(batch.X, batch.y)
+    observed = sums if driver.evaluate == "old" else functions.class_sums(batch.X, batch.y)
+    if not _finite(observed, gradient_norm):
+        raise divergence(functions, driver, batch.X, step, rate)
+    driver.observe(observed)
     return batch, sums, gradient_norm
 
 
@@ -108,16 +131,16 @@ def _row_step(
 ) -> tuple[Batch, ClassSums, float]:
     batch = both_classes(batches)  # without one of them the loss is undefined
     scores = functions.scores(batch.X)
+    if not np.isfinite(scores).all():  # the driver cannot take them
+        return batch, ClassSums(*[math.nan] * len(ClassSums._fields)), math.nan
     functions.set_objective(RewardWeights(), rate)
     gradient_norm = functions.ascend_rows(batch.X, driver.coefficients(scores, batch.y).astype(scores.dtype))
     return batch, class_sums(scores, batch.y), gradient_norm
 
 
-def _round_sums(functions: Functions, batches: MiniBatches, round_data: tuple[Any, NDArray[Any]] | None) -> ClassSums:
-    if round_data is not None:
-        return functions.class_sums(*round_data)
-    batch = both_classes(batches)
-    return functions.class_sums(batch.X, batch.y)
+def _finite(sums: ClassSums, gradient_norm: float = 0.0) -> bool:
+    """Whether a step and the next one can be made; the logistic sums show every score that is not finite."""
+    return math.isfinite(gradient_norm + sums.logistic_pos + sums.logistic_neg)
 
 
 def _by_prior(weights: RewardWeights, batch: Batch, share: float) -> Sequence[float]:

@@ -15,6 +15,7 @@ from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.step.prefetch import row_loader_for
+from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.recipes import Phase
 
@@ -173,12 +174,21 @@ class TrainingRun:
             self._phase_state.batches.close()
 
     def averaged_parameters(self) -> list[NDArray[Any]]:
-        """All parameters; those that the current phase trains at their running average."""
+        """All parameters; those that the current phase trains at their running average.
+
+        Raises
+        ------
+        ValueError
+            If one is not finite.
+        """
         if self._phase_state is None:
-            return self.functions.parameters()
-        training = self._phase_state.functions
-        with training.using(training.averaged_parameters()):
-            return self.functions.parameters()
+            parameters = self.functions.parameters()
+        else:
+            training = self._phase_state.functions
+            with training.using(training.averaged_parameters()):
+                parameters = self.functions.parameters()
+        check_weights(self.functions.comm, parameters, self.history[-1] if self.history else None)
+        return parameters
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Complete state for exact resumption, except `history`.
@@ -193,7 +203,7 @@ class TrainingRun:
         Raises
         ------
         ValueError
-            Before the first step.
+            Before the first step, or if a number is not finite.
         """
         phase = self._phase_state
         if phase is None:
@@ -206,6 +216,7 @@ class TrainingRun:
         }
         whole = {f"whole.{k}": value for k, value in enumerate(self.functions.parameters())}
         training = {f"training.{name}": value for name, value in phase.functions.state().items()}
+        check_weights(self.functions.comm, [*whole.values(), *training.values()], self.history[-1])
         return values, {**whole, **training}
 
     def restore(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]], history: list[Step]) -> None:

@@ -469,6 +469,7 @@ def test_an_error_in_one_process_ends_the_job_with_its_message():
 @pytest.mark.parametrize("job, message", [
     ("differing", "all processes need the same settings, but learning_rate differ: process 1 of 2 has"),
     ("refused_uncaught", "process 1 of 2: features must be finite"),
+    ("diverging", r"training diverged in step 2 at a learning rate of 1e\+30"),
     ("failing_in_all", "the disk is full"),
 ])  # fmt: skip
 def test_an_error_of_all_processes_ends_the_job_with_one_traceback(job, message):
