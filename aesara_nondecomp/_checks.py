@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 import operator
 import os
 import sys
@@ -14,13 +15,24 @@ import numpy as np
 
 Choice = TypeVar("Choice")
 PACKAGE = os.path.dirname(__file__) + os.sep
+LONGEST_SHOWN = 400  # characters of a value in a message
+LARGEST_INT = 2**63  # what NumPy's integers hold is below it
 
 
 def require(condition: bool, need: str, got: Any) -> None:
     """Raise a ValueError, "`need`, got `got`", unless `condition` holds."""
     if not condition:
-        plain = got.item() if isinstance(got, np.generic) else got  # NumPy 2 writes np.float64(0.5)
-        raise ValueError(f"{need}, got {plain!r}")
+        raise ValueError(f"{need}, got {shown(got)}")
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: its repr, shortened; some have none, such as an int of 5,000 digits."""
+    try:
+        plain = value.item() if isinstance(value, np.generic) else value  # NumPy 2 writes np.float64(0.5)
+        text = " ".join(repr(plain).split())
+    except Exception:  # a repr can raise anything
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 
 def refuse_beside(given: Any, why: str, **others: Any) -> None:
@@ -37,17 +49,24 @@ def check_kind(name: str, value: Any, kinds: Any, what: str) -> None:
 def number(name: str, value: Any, what: str = "a number") -> float:
     """Return `value` as a float, or raise a ValueError naming the parameter."""
     try:
-        if isinstance(value, (bool, str, bytes)):
+        if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value):
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {what}, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {what}, got {shown(value)}") from None
 
 
 def positive_number(name: str, value: Any) -> float:
     """Return `value` as a finite float above 0, or raise a ValueError naming the parameter."""
     found = number(name, value, "a positive number")
     require(0 < found < float("inf"), f"{name} must be a positive finite number", value)
+    return found
+
+
+def share(name: str, value: Any) -> float:
+    """Return `value` as a float strictly between 0 and 1, or raise a ValueError naming the parameter."""
+    found = number(name, value, "a number strictly between 0 and 1")
+    require(0 < found < 1, f"{name} must lie strictly between 0 and 1", value)
     return found
 
 
@@ -58,13 +77,43 @@ def positive_int(name: str, value: Any) -> int:
     except TypeError:
         found = 0
     require(found >= 1, f"{name} must be a whole number of at least 1", value)
+    require(found < LARGEST_INT, f"{name} must be a whole number below 2**63", value)
     return found
+
+
+def random_generator(seed: Any, name: str = "seed") -> np.random.Generator:
+    """The generator that a seed stands for; integers of all types are alike.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, numpy Generator, BitGenerator, SeedSequence or None
+        A Generator is returned as it is.
+    name : str, default "seed"
+        Of the argument, for the error.
+
+    Returns
+    -------
+    numpy Generator
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or negative.
+    """
+    try:
+        whole = isinstance(seed, numbers.Integral) or isinstance(seed, np.ndarray) and seed.ndim == 0
+        return np.random.default_rng(operator.index(seed) if whole else seed)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be a non-negative integer, a numpy Generator or None, got {shown(seed)}"
+        ) from None
 
 
 def suggestion(name: str, known: Any) -> str:
     """The end of an error message about an unknown `name`: the nearest known one, and the list of all."""
     spelling = {word.lower(): word for word in known}
-    near = difflib.get_close_matches(str(name).lower(), spelling, n=1, cutoff=0.5)
+    typed = name if isinstance(name, str) else shown(name)
+    near = difflib.get_close_matches(typed[:LONGEST_SHOWN].lower(), spelling, n=1, cutoff=0.5)
     hint = f"Did you mean {spelling[near[0]]!r}? " if near else ""
     return f"{hint}Known: {', '.join(known) or 'none'}."
 
@@ -72,13 +121,13 @@ def suggestion(name: str, known: Any) -> str:
 def choose(kind: str, name: Any, known: Mapping[str, Choice]) -> Choice:
     """Return `known[name]`, or raise a ValueError suggesting the nearest name."""
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"unknown {kind} {name!r}. {suggestion(name, known)}")
+        raise ValueError(f"unknown {kind} {shown(name)}. {suggestion(name, known)}")
     return known[name]
 
 
-def warn_caller(message: str) -> None:
-    """Issue a UserWarning that points at the first line outside this package on the call stack."""
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that points at the first line outside this package on the call stack."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

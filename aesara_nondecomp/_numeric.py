@@ -1,4 +1,4 @@
-"""Sigmoid, softplus and log-odds without overflow: of floats by `math`, of arrays by NumPy."""
+"""Sigmoid, softplus and log-odds without overflow: of floats by `math`, of arrays by NumPy. Weights as row counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST_SHARE = 2.0**-52  # a double can still tell 1 minus this from 1
+MOST_REPEATS = 1e6  # larger ratios of weights than this are no counts of rows
 
 
 def decay(x: NDArray[Any]) -> NDArray[Any]:
@@ -44,3 +45,20 @@ def plain(values: Any) -> float | NDArray[Any]:
     """A Python float if `values` holds a single number, else an array of float."""
     array = np.asarray(values, dtype=float)
     return float(array) if array.ndim == 0 else array
+
+
+def row_counts(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sample weights on the scale of row counts, whatever scale they came on; smoothing adds halves of rows to them.
+
+    Whole multiples of the smallest weight are repeated rows. Others are scaled to a mean of 1 over rows with weight.
+    """
+    found = weight[weight > 0]
+    if not found.size:
+        return weight
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = weight / found.min()
+        whole = np.rint(counts)
+        if counts.max() <= MOST_REPEATS and (np.abs(counts - whole) <= 1e-9 * whole).all():
+            return whole
+    largest = found.max()  # sums of weights may overflow, sums of their shares do not
+    return weight / largest * (found.size / float((found / largest).sum()))

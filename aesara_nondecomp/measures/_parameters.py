@@ -6,14 +6,20 @@ import math
 from numbers import Real
 from typing import Any
 
+from aesara_nondecomp._checks import shown
+
 LARGEST_BETA = 1e6  # its square is computed with
 
 
 def check_prior(name: str, prior: float) -> None:
     """Refuse a prior that leaves a class empty."""
-    if not 0.0 < prior < 1.0:
+    try:
+        usable = 0.0 < prior < 1.0
+    except (TypeError, ValueError):  # no number, or several
+        usable = False
+    if not usable:
         raise ValueError(
-            f"{name} needs both classes: the prior must lie strictly between 0 and 1, got {prior!r}. "
+            f"{name} needs both classes: the prior must lie strictly between 0 and 1, got {shown(prior)}. "
             "Check that the labels hold positives and negatives."
         )
 
@@ -23,11 +29,14 @@ def set_number(
 ) -> None:
     """Check a dataclass parameter of a frozen measure against its interval and store it as a float."""
     given = getattr(measure, field)
-    number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
+    try:
+        number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
+    except OverflowError:
+        number = math.nan
     if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
         limits = {"above": above, "at least": at_least, "at most": at_most}
         need = " and ".join(f"{words} {limit:g}" for words, limit in limits.items() if math.isfinite(limit))
-        raise ValueError(f"{measure.name} needs a finite {field} {need}, got {given!r}.")
+        raise ValueError(f"{measure.name} needs a finite {field} {need}, got {shown(given)}.")
     object.__setattr__(measure, field, number)
 
 

@@ -19,6 +19,8 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_floats
+from aesara_nondecomp._checks import shown
 from aesara_nondecomp._numeric import plain
 from aesara_nondecomp.measures._parameters import check_prior
 
@@ -96,13 +98,13 @@ class Measure:
         Raises
         ------
         ValueError
-            If `prior` is not strictly between 0 and 1.
+            If `prior` is not strictly between 0 and 1, or a rate is no number.
         """
         check_prior(self.name, prior)
         if self.takes_floats and isinstance(P, float) and isinstance(N, float):
             return float(self._value(P, N, prior, eps))
         with np.errstate(all="ignore"):
-            return plain(self._value(np.asarray(P, dtype=float), np.asarray(N, dtype=float), prior, eps))
+            return plain(self._value(as_floats(P, "P"), as_floats(N, "N"), prior, eps))
 
     def from_counts(self, TP: Values, FN: Values, FP: Values, TN: Values, smoothed: bool = True) -> Values:
         """Value from the counts of a confusion matrix, by a formula in the counts themselves.
@@ -130,11 +132,13 @@ class Measure:
         Raises
         ------
         ValueError
-            If a count is negative.
+            If a count is negative or no number.
         """
-        counts: list[Any] = [np.asarray(count, dtype=float) for count in (TP, FN, FP, TN)]
-        if any(np.any(count < 0) for count in counts):
-            raise ValueError(f"{self.name} needs counts of at least 0, got TP={TP}, FN={FN}, FP={FP}, TN={TN}.")
+        given = {"TP": TP, "FN": FN, "FP": FP, "TN": TN}
+        counts: list[Any] = [as_floats(count, name) for name, count in given.items()]
+        for count, name in zip(counts, given):
+            if not np.all(count >= 0):
+                raise ValueError(f"{self.name} needs counts of at least 0, got {name}={shown(given[name])}.")
         with np.errstate(all="ignore"):
             values = self._from_counts(*counts, smoothed=smoothed)
         return plain(np.where(sum(counts) > 0, values, np.nan))

@@ -13,7 +13,9 @@ from typing import Any, Callable, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._arrays import as_vector
+from aesara_nondecomp._checks import random_generator, require, shown
+from aesara_nondecomp.measures._parameters import check_prior
 from aesara_nondecomp.measures.base import Pair
 from aesara_nondecomp.measures.families import Concave, Pseudolinear, Triple
 
@@ -67,7 +69,9 @@ def concave(
     _check_name(name)
     for part, given in (("value", value), ("supergradient", supergradient)):
         require(callable(given), f"{name} needs its {part} to be a function of (P, N, prior)", given)
-    measure = UserConcave(name, value, supergradient, greater_is_better)
+    flag = isinstance(greater_is_better, (bool, np.bool_))
+    require(flag, f"{name} needs greater_is_better to be True or False", greater_is_better)
+    measure = UserConcave(name, value, supergradient, bool(greater_is_better))
     check_concave(measure)
     return measure
 
@@ -208,10 +212,12 @@ def check_concave(measure: Concave, priors: Sequence[float] = CHECKED_PRIORS, se
     ------
     ValueError
         If a pair of points contradicts concavity, or the value or the supergradient is undefined at a point; the
-        message names the points.
+        message names the points. Also if `measure` is none of the family, or a prior or the seed is out of range.
     """
-    points = _probe_points(np.random.default_rng(seed))
-    for prior in priors:
+    require(isinstance(measure, Concave), "measure must be a Concave measure", measure)
+    points = _probe_points(random_generator(seed))
+    for prior in as_vector(priors, "priors").tolist():
+        check_prior(str(measure), prior)
         values = _oriented_values(measure, points, prior)
         inside = np.isfinite(values)
         slopes = np.array([_finite_supergradient(measure, P, N, prior) for P, N in points[inside]])
@@ -290,8 +296,8 @@ def _triple(name: str, coefficients: Sequence[float]) -> Triple:
     try:
         constant, of_P, of_N = (float(number) for number in coefficients)
         usable = all(map(math.isfinite, (constant, of_P, of_N)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable:
-        raise ValueError(f"{name} needs three finite coefficients (constant, of P, of N), got {coefficients!r}.")
+        raise ValueError(f"{name} needs three finite coefficients (constant, of P, of N), got {shown(coefficients)}.")
     return constant, of_P, of_N

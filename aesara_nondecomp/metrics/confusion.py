@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._arrays import as_array, as_floats, as_vector, check_vector
+from aesara_nondecomp._checks import number, require, shown, warn_caller
 from aesara_nondecomp._names import named_keywords, warn_renamed
+from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.measures import Measure, defaults, get
 
 Array = NDArray[Any]
@@ -25,7 +27,7 @@ class ConfusionMatrix(NamedTuple):
     Attributes
     ----------
     TP : int
-        True positives; with sample weights, the sum of their weights (float). Likewise below.
+        True positives; with sample weights, their weighted number (float). Likewise below.
     FN : int
         False negatives.
     FP : int
@@ -81,7 +83,8 @@ def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any
     predicted_signs : array-like, shape (n,)
         Predicted labels in {-1, +1}. Swapped with the true ones they give another matrix.
     sample_weight : array-like, shape (n,), optional
-        Finite weights of the points, at least 0. By default each point counts once.
+        Finite weights of the points, at least 0. Only their ratios count: whole multiples of the smallest are repeated
+        points, others have a mean of 1. By default each point counts once.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any
 
 
 def confusion_at_threshold(
-    scores: Any, signs: Any, threshold: float = 0.0, sample_weight: Any = None
+    scores: Any, signs: Any, threshold: float | None = None, sample_weight: Any = None
 ) -> ConfusionMatrix:
     """Confusion matrix of the rule "+1 iff score > threshold".
 
@@ -121,10 +124,11 @@ def confusion_at_threshold(
         Finite scores.
     signs : array-like, shape (n,)
         True labels in {-1, +1}.
-    threshold : float, default 0.0
-        May be infinite.
+    threshold : float, optional
+        May be infinite. Default: 0, with a warning if all scores lie in [0, 1], as probabilities do.
     sample_weight : array-like, shape (n,), optional
-        Finite weights of the points, at least 0. By default each point counts once.
+        Finite weights of the points, at least 0. Only their ratios count: whole multiples of the smallest are repeated
+        points, others have a mean of 1. By default each point counts once.
 
     Returns
     -------
@@ -136,9 +140,9 @@ def confusion_at_threshold(
     ValueError
         If `threshold` is NaN, a score is not finite, or as in `confusion_matrix`.
     """
-    if math.isnan(threshold):
-        raise ValueError("threshold must be a number, perhaps infinite, got NaN.")
-    return confusion_matrix(signs, np.where(checked_scores(scores) > threshold, 1, -1), sample_weight)
+    scores = checked_scores(scores)
+    threshold = checked_threshold(threshold, scores)
+    return confusion_matrix(signs, np.where(scores > threshold, 1, -1), sample_weight)
 
 
 @named_keywords(table="confusion")
@@ -160,9 +164,9 @@ def score(measure: str | Measure, confusion: ConfusionMatrix) -> float:
     Raises
     ------
     ValueError
-        If `measure` is neither a name in the catalogue nor a measure, or a count is negative.
+        If `measure` is neither a name in the catalogue nor a measure, or `confusion` is no four counts of at least 0.
     """
-    return float(get(measure).from_counts(*confusion))
+    return float(get(measure).from_counts(*checked_confusion(confusion)))
 
 
 @named_keywords(table="confusion")
@@ -186,10 +190,58 @@ def report(confusion: ConfusionMatrix, measures: Iterable[str | Measure] | None 
     ValueError
         If `measures` is a single name, or as in `score`.
     """
-    if isinstance(measures, str):
-        raise ValueError(f"report needs several measures, got {measures!r} alone. Pass [{measures!r}], or use score.")
-    chosen = defaults() if measures is None else [get(measure) for measure in measures]
-    return {str(measure): score(measure, confusion) for measure in chosen}
+    confusion = checked_confusion(confusion)
+    return {str(measure): score(measure, confusion) for measure in chosen_measures(measures)}
+
+
+def chosen_measures(measures: Any) -> list[Measure]:
+    """Resolve an argument `measures`.
+
+    Parameters
+    ----------
+    measures : iterable of str or Measure, or None
+        None for all of `measures.defaults`.
+
+    Returns
+    -------
+    list of Measure
+
+    Raises
+    ------
+    ValueError
+        If it is a single name or measure, or none of these.
+    """
+    if measures is None:
+        return list(defaults())
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
+        raise ValueError(
+            f"measures must be several, got {shown(measures)} alone. Pass [{shown(measures)}], or use score."
+        )
+    return [get(measure) for measure in measures]
+
+
+def checked_confusion(confusion: Any) -> ConfusionMatrix:
+    """Check a confusion matrix.
+
+    Parameters
+    ----------
+    confusion : ConfusionMatrix
+        Or four counts.
+
+    Returns
+    -------
+    ConfusionMatrix
+
+    Raises
+    ------
+    ValueError
+        If it is no four finite numbers of at least 0.
+    """
+    if isinstance(confusion, Iterable) and len(cells := list(confusion)) == 4:
+        counts = as_floats(cells, "confusion")
+        if counts.ndim == 1 and bool(np.all(np.isfinite(counts) & (counts >= 0))):
+            return ConfusionMatrix(*cells)
+    raise ValueError(f"confusion must hold the counts TP, FN, FP and TN, of at least 0, got {shown(confusion)}.")
 
 
 def checked_scores(scores: Any) -> Array:
@@ -209,10 +261,10 @@ def checked_scores(scores: Any) -> Array:
     ValueError
         On another shape, without points, or if a score is not finite.
     """
-    array = np.asarray(scores)
-    if not np.issubdtype(array.dtype, np.floating):
-        array = array.astype(float)
-    _check_vector("scores", array)
+    array = as_array(scores, "scores")
+    if array.dtype.kind != "f":
+        array = as_floats(array, "scores")
+    check_vector(array, "scores")
     if not np.all(np.isfinite(array)):
         raise ValueError(
             f"scores must be finite, got {int(np.sum(~np.isfinite(array)))} infinite or NaN of {array.size}. "
@@ -240,13 +292,47 @@ def checked_signs(name: str, signs: Any) -> Array:
     ValueError
         On another shape, without points, or for another label.
     """
-    array = np.asarray(signs)
-    _check_vector(name, array)
-    is_sign = (array == 1) | (array == -1)
-    if array.dtype == bool or not np.all(is_sign):
-        found = ", ".join(repr(value) for value in np.unique(array)[:5].tolist())
+    array = as_array(signs, name)
+    check_vector(array, name)
+    is_sign = np.zeros(array.shape, bool) if array.dtype.kind in "bSU" else (array == 1) | (array == -1)
+    if not is_sign.all():
+        first = int(np.argmin(is_sign))
+        found = ", ".join(dict.fromkeys(map(shown, array[max(0, first - 1) : first + 9].tolist())))
         raise ValueError(f"{name} must hold -1 and +1 only, got {found}. Labels 0 and 1 become signs by 2*y - 1.")
     return array
+
+
+def checked_threshold(threshold: Any, scores: Array) -> float:
+    """Check a threshold, or choose its default.
+
+    Parameters
+    ----------
+    threshold : float or None
+        As given; may be infinite.
+    scores : array, shape (n,)
+        What it cuts.
+
+    Returns
+    -------
+    float
+        0 for None, with a warning if the scores look like probabilities: all of them would be predicted positive.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or NaN.
+    """
+    if threshold is None:
+        if scores.min() >= 0 and 0 < scores.max() <= 1:
+            warn_caller(
+                "all scores lie in [0, 1], as probabilities do, and are cut at 0. Give threshold=0.5 if they are "
+                "probabilities, and threshold=0 if not."
+            )
+        return 0.0
+    found = number("threshold", threshold)
+    if math.isnan(found):
+        raise ValueError("threshold must be a number, perhaps infinite, got NaN.")
+    return found
 
 
 def checked_weights(sample_weight: Any) -> Array:
@@ -260,23 +346,17 @@ def checked_weights(sample_weight: Any) -> Array:
     Returns
     -------
     float64 array, shape (n,)
+        On the scale of row counts: the same for all weights of equal ratios.
 
     Raises
     ------
     ValueError
         On another shape, without points, or if a weight is negative or not finite.
     """
-    array = np.asarray(sample_weight, dtype=np.float64)
-    _check_vector("sample_weight", array)
-    require(bool(np.all(np.isfinite(array) & (array >= 0))), "sample_weight must be finite and at least 0", array.min())
-    return array
-
-
-def _check_vector(name: str, array: Array) -> None:
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have shape (n,), got {array.shape}. If it is a column, pass {name}.ravel().")
-    if array.size == 0:
-        raise ValueError(f"{name} must hold at least one point, got none.")
+    array = as_vector(sample_weight, "sample_weight")
+    usable = np.isfinite(array) & (array >= 0)
+    require(bool(usable.all()), "sample_weight must be finite and at least 0", float(array[np.argmin(usable)]))
+    return row_counts(array)
 
 
 def check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.measures import Measure, get
@@ -35,7 +36,7 @@ def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, Confusion
     ValueError
         If the shapes differ, there are no rows, or a matrix holds other values than 0 and 1.
     """
-    truth, predicted = np.asarray(y_true), np.asarray(y_predicted)
+    truth, predicted = as_array(y_true, "y_true"), as_array(y_predicted, "y_predicted")
     require(
         truth.shape == predicted.shape and truth.ndim in (1, 2) and truth.size > 0,
         f"labels and predictions must share one shape (n,) or (n, k), labels have {truth.shape}",

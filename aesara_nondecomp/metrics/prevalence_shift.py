@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._arrays import as_floats
+from aesara_nondecomp._checks import number, positive_int, random_generator, require, share
+from aesara_nondecomp.metrics.confusion import check_same_length, checked_scores, checked_signs
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
 Floats = NDArray[np.float64]
@@ -55,10 +57,15 @@ def prevalence_errors(true: Any, estimate: Any, eps: float) -> dict[str, Floats]
     -----
     Source: docs/algorithms.md 2.4, in terms of p and its estimate.
     """
-    true, estimate = np.asarray(true, dtype=float), np.asarray(estimate, dtype=float)
+    true, estimate = as_floats(true, "true"), as_floats(estimate, "estimate")
     for name, shares in (("true", true), ("estimate", estimate)):
         require(bool(np.all((shares >= 0) & (shares <= 1))), f"{name} must lie in [0, 1]", shares)
-    require(0 < eps < float("inf"), "eps must be a positive number, 1 / (2n) for sets of n rows", eps)
+    needed = "a positive number, 1 / (2n) for sets of n rows"
+    require(0 < number("eps", eps, needed) < float("inf"), f"eps must be {needed}", eps)
+    try:
+        np.broadcast_shapes(true.shape, estimate.shape)
+    except ValueError:
+        raise ValueError(f"true and estimate must broadcast, got {true.shape} and {estimate.shape}") from None
     ae = np.abs(true - estimate)
     rae = ae * 0.5 * (1.0 / (true + eps) + 1.0 / (1.0 - true + eps))
     kld = np.zeros_like(ae)
@@ -110,16 +117,12 @@ def artificial_prevalences(
     ValueError
         If a class is missing, or a number is out of range.
     """
-    signs = np.asarray(signs)
+    signs = checked_signs("signs", signs)
     classes = [np.flatnonzero(signs == sign) for sign in (1, -1)]
-    require(
-        signs.ndim == 1 and min(map(len, classes)) > 0 and sum(map(len, classes)) == len(signs),
-        "artificial_prevalences needs signs -1 and +1, both of them, in a vector",
-        np.unique(signs)[:5],
-    )
+    require(min(map(len, classes)) > 0, "signs must hold both -1 and +1", np.unique(signs).tolist())
     sample_size, repeats = positive_int("sample_size", sample_size), positive_int("repeats", repeats)
     require(positive_int("grid", grid) >= 2, "grid must be at least 2", grid)
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     return _samples(classes, sample_size, np.repeat(np.linspace(0.0, 1.0, grid), repeats), rng)
 
 
@@ -153,9 +156,10 @@ def estimators(quantifier: Quantifier, training_prior: float) -> dict[str, Estim
     ValueError
         If `training_prior` is out of range.
     """
-    require(0 < training_prior < 1, "training_prior must lie strictly between 0 and 1", training_prior)
+    require(isinstance(quantifier, Quantifier), "quantifier must be a Quantifier", quantifier)
+    training_prior = share("training_prior", training_prior)
     named: dict[str, Estimator] = {method: partial(quantifier.prevalence, method=method) for method in METHODS}
-    return {**named, "training_prior": lambda scores: float(training_prior)}
+    return {**named, "training_prior": lambda scores: training_prior}
 
 
 class PrevalenceShift(NamedTuple):
@@ -230,8 +234,10 @@ def prevalence_shift(
     ValueError
         If scores and signs differ in length, or as in `artificial_prevalences`.
     """
-    scores, signs = np.asarray(scores, dtype=float), np.asarray(signs)
-    require(scores.shape == signs.shape, f"one score per label is needed, shape {signs.shape}", scores.shape)
+    scores, signs = checked_scores(scores), checked_signs("signs", signs)
+    check_same_length("scores", scores, "signs", signs)
+    usable = isinstance(estimators, Mapping) and all(map(callable, estimators.values()))
+    require(usable, "estimators must be a mapping of names to functions of scores", estimators)
     samples = list(artificial_prevalences(signs, sample_size, grid=grid, repeats=repeats, seed=seed))
     answers = {
         name: np.array([estimate(scores[sample.rows]) for sample in samples]) for name, estimate in estimators.items()

@@ -18,8 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._arrays import as_array, as_floats, as_vector, check_vector
+from aesara_nondecomp._checks import choose, number, positive_int, positive_number, require, share
 from aesara_nondecomp._numeric import decay, log_odds, sigmoid, softplus
+from aesara_nondecomp.metrics.confusion import (
+    check_same_length,
+    checked_scores,
+    checked_signs,
+    checked_threshold,
+    checked_weights,
+)
 
 METHODS = ("cc", "acc", "pcc", "pacc", "sld")
 Array = NDArray[Any]
@@ -33,7 +41,7 @@ def classify_and_count(predicted_positive: Any) -> float:
     Parameters
     ----------
     predicted_positive : array-like of bool, shape (n,)
-        Predictions of at least one row.
+        Predictions of at least one row; also 0 and 1, or -1 and +1.
 
     Returns
     -------
@@ -43,9 +51,16 @@ def classify_and_count(predicted_positive: Any) -> float:
     Raises
     ------
     ValueError
-        On another shape, or without rows.
+        On another shape, without rows, or for other values, such as probabilities, which `probabilistic_count` takes.
     """
-    return float(np.mean(_vector("predicted_positive", predicted_positive) > 0))
+    array = as_array(predicted_positive, "predicted_positive")
+    check_vector(array, "predicted_positive")
+    if array.dtype != bool:
+        array = as_vector(array, "predicted_positive")
+        strange = array[~np.isin(array, (-1.0, 0.0, 1.0))]
+        needed = "predicted_positive must hold predictions, True and False: count probabilities by probabilistic_count"
+        require(not strange.size, needed, strange[:3].tolist())
+    return float(np.mean(array > 0))
 
 
 def adjusted_count(share: float, of_positives: float, of_negatives: float) -> float:
@@ -65,10 +80,17 @@ def adjusted_count(share: float, of_positives: float, of_negatives: float) -> fl
     float
         In [0, 1]; `share` itself where there is no solution, for a classifier that cannot tell the classes apart (equal
         rates) or does worse than chance.
+
+    Raises
+    ------
+    ValueError
+        If an argument is no number in [0, 1].
     """
+    given = {"share": share, "of_positives": of_positives, "of_negatives": of_negatives}
+    share, of_positives, of_negatives = (_proportion(name, value) for name, value in given.items())
     gain = of_positives - of_negatives
     if not gain > 1e-9:
-        return float(share)
+        return share
     return float(np.clip((share - of_negatives) / gain, 0.0, 1.0))
 
 
@@ -115,10 +137,10 @@ def expectation_maximisation(posteriors: Any, prior: float, max_rounds: int = 10
     Raises
     ------
     ValueError
-        As in `probabilistic_count`, or if `prior` is out of range.
+        As in `probabilistic_count`, or if `prior`, `max_rounds` or `tolerance` is out of range.
     """
-    posteriors = _posteriors(posteriors)
-    require(0 < prior < 1, "prior must lie strictly between 0 and 1", prior)
+    posteriors, prior = _posteriors(posteriors), share("prior", prior)
+    max_rounds, tolerance = positive_int("max_rounds", max_rounds), positive_number("tolerance", tolerance)
     estimate = prior
     for _ in range(max_rounds):
         positive = posteriors * (estimate / prior)
@@ -154,7 +176,7 @@ class Calibration(NamedTuple):
         signs : array-like, shape (n,)
             Labels in {-1, +1}, of both classes.
         sample_weight : array-like, shape (n,), optional
-            Weights of the rows, at least 0.
+            Weights of the rows, at least 0; only their ratios count, as in `confusion_matrix`.
 
         Returns
         -------
@@ -164,11 +186,10 @@ class Calibration(NamedTuple):
         Raises
         ------
         ValueError
-            If a score is not finite, there is not one label per score, or a class has no weight.
+            If a shape is not (n,), lengths differ, a score is not finite, a label is neither -1 nor +1, a weight is
+            negative, or a class has no weight.
         """
-        scores, signs = _scores(scores), np.asarray(signs)
-        require(scores.shape == signs.shape, f"one label per score is needed, shape {scores.shape}", signs.shape)
-        weight = _weights(scores, sample_weight)
+        scores, signs, weight = _labelled(scores, signs, sample_weight)
         _both_classes(signs, weight)
         centre = np.average(scores, weights=weight)
         spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=weight))) or 1.0
@@ -191,7 +212,7 @@ class Calibration(NamedTuple):
         array of float64, shape (n,)
             In [0, 1].
         """
-        logits = self.slope * np.asarray(scores, dtype=np.float64) + self.intercept
+        logits = self.slope * as_floats(scores, "scores") + self.intercept
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))  # the sigmoid in a single pass
 
 
@@ -225,7 +246,7 @@ class Quantifier(NamedTuple):
     soft_fpr: float
 
     @classmethod
-    def fit(cls, scores: Any, signs: Any, threshold: float = 0.0, sample_weight: Any = None) -> Quantifier:
+    def fit(cls, scores: Any, signs: Any, threshold: float | None = None, sample_weight: Any = None) -> Quantifier:
         """Measure a classifier on labelled rows, preferably rows that it was not trained on.
 
         Parameters
@@ -234,10 +255,11 @@ class Quantifier(NamedTuple):
             Finite scores.
         signs : array-like, shape (n,)
             Labels in {-1, +1}, of both classes.
-        threshold : float, default 0.0
-            A row is predicted positive iff its score exceeds it.
+        threshold : float, optional
+            A row is predicted positive iff its score exceeds it. Default: 0, with a warning if all scores lie in
+            [0, 1], as probabilities do.
         sample_weight : array-like, shape (n,), optional
-            Weights of the rows, at least 0.
+            Weights of the rows, at least 0; only their ratios count, as in `confusion_matrix`.
 
         Returns
         -------
@@ -247,15 +269,15 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If a score is not finite, there is not one label per score, or a class has no weight.
+            As in `Calibration.fit`, or if `threshold` is no number.
         """
-        scores, signs = _scores(scores), np.asarray(signs)
-        calibration = Calibration.fit(scores, signs, sample_weight)
-        weight = _weights(scores, sample_weight)
+        scores, signs, weight = _labelled(scores, signs, sample_weight)
+        threshold = checked_threshold(threshold, scores)
+        calibration = Calibration.fit(scores, signs, weight)
         hard, soft = scores > threshold, calibration.posteriors(scores)
         positives, negatives = weight * (signs > 0), weight * (signs < 0)
         rates = [float(np.average(part, weights=of)) for part in (hard, soft) for of in (positives, negatives)]
-        return cls(float(threshold), calibration, float(np.average(signs > 0, weights=weight)), *rates)
+        return cls(threshold, calibration, float(np.average(signs > 0, weights=weight)), *rates)
 
     def posteriors(self, scores: Any) -> Array:
         """Calibrated probabilities of the positive class.
@@ -290,10 +312,10 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If the method is unknown (the nearest is suggested), a score is not finite, or there are no rows.
+            If the method is unknown (the nearest is suggested), a score is not finite, or the shape is not (n,).
         """
         choose("method", method, dict.fromkeys(METHODS))
-        scores = _scores(scores)
+        scores = checked_scores(scores)
         if method in ("cc", "acc"):
             share = classify_and_count(scores > self.threshold)
             return share if method == "cc" else adjusted_count(share, self.tpr, self.fpr)
@@ -330,10 +352,13 @@ class Quantifier(NamedTuple):
         return cls(**{**values, "calibration": Calibration(*values["calibration"])})
 
 
-def _scores(scores: Any) -> Array:
-    array = np.asarray(scores, dtype=np.float64)
-    require(bool(np.isfinite(array).all()), "scores must be finite", f"{np.sum(~np.isfinite(array))} that are not")
-    return array
+def _labelled(scores: Any, signs: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+    """Checked scores, in float64, with their labels and weights."""
+    scores, signs = checked_scores(scores).astype(np.float64, copy=False), checked_signs("signs", signs)
+    check_same_length("scores", scores, "signs", signs)
+    weight = np.ones(len(scores)) if sample_weight is None else checked_weights(sample_weight)
+    check_same_length("scores", scores, "sample_weight", weight)
+    return scores, signs, weight
 
 
 class _Point(NamedTuple):
@@ -383,10 +408,6 @@ def _smoothed_targets(signs: Array, weight: Array) -> Array:
     return np.where(signs > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
 
-def _weights(scores: Array, sample_weight: Any) -> Array:
-    return np.ones(len(scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-
-
 def _both_classes(signs: Array, weight: Array) -> None:
     positives, negatives = (float(weight[side].sum()) for side in (signs > 0, signs < 0))
     if not (positives > 0 and negatives > 0):
@@ -396,13 +417,14 @@ def _both_classes(signs: Array, weight: Array) -> None:
         )
 
 
-def _vector(name: str, values: Any) -> Array:
-    array = np.asarray(values)
-    require(array.ndim == 1 and array.size > 0, f"{name} must have shape (n,) with at least one row", array.shape)
-    return array
+def _proportion(name: str, value: Any) -> float:
+    found = number(name, value)
+    require(0 <= found <= 1, f"{name} must lie in [0, 1]", value)
+    return found
 
 
 def _posteriors(values: Any) -> Array:
-    array = _vector("posteriors", np.asarray(values, dtype=np.float64))
-    require(bool(np.all((array >= 0) & (array <= 1))), "posteriors must lie in [0, 1]", values)
+    array = as_vector(values, "posteriors")
+    outside = array[~((array >= 0) & (array <= 1))]
+    require(not outside.size, "posteriors must lie in [0, 1]", outside[:3].tolist())
     return array

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.measures import Measure, get
 from aesara_nondecomp.metrics.confusion import check_same_length, checked_scores, checked_signs, checked_weights
 from aesara_nondecomp.metrics.quantification import Calibration
@@ -31,7 +32,7 @@ def best_threshold(measure: str | Measure, scores: Any, signs: Any, sample_weigh
     signs : array-like, shape (n,)
         True labels in {-1, +1}.
     sample_weight : array-like, shape (n,), optional
-        Weights of at least 0. Default: equal weights.
+        Weights of at least 0; only their ratios count, as in `confusion_matrix`. Default: equal weights.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def steady_threshold(
     signs : array-like, shape (n,)
         True labels in {-1, +1}, of both classes.
     sample_weight : array-like, shape (n,), optional
-        Weights of at least 0. Default: equal weights.
+        Weights of at least 0; only their ratios count, as in `confusion_matrix`. Default: equal weights.
     seed : int, numpy Generator or None, default 0
         Of the resamples.
 
@@ -97,7 +98,7 @@ def steady_threshold(
     min and Q-mean on other rows were .735, .789 and .832. The best threshold had .735, .785 and .830, the threshold 0
     of direct training .715, .783 and .830. To keep 0 unless the rows tell another one from it had .737, .790 and .825.
     """
-    measure, rng = get(measure), np.random.default_rng(seed)
+    measure, rng = get(measure), random_generator(seed)
     ranking = _Ranking.of(scores, signs, sample_weight)
     resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
     cuts = ranking.cuts()

@@ -81,7 +81,8 @@ def test_equal_seeds_give_equal_intervals_and_all_measures_have_one():
 
 
 def test_a_measure_that_no_draw_defines_has_no_interval():
-    assert np.isnan(bootstrap(ConfusionMatrix(5, 0, 0, 0), ["min"], n_resamples=10)["min"]).all()
+    with pytest.warns(UserWarning, match="5 positive and 0 negative rows"):
+        assert np.isnan(bootstrap(ConfusionMatrix(5, 0, 0, 0), ["min"], n_resamples=10)["min"]).all()
 
 
 def test_the_former_spellings_give_the_same_with_a_warning():

@@ -66,9 +66,14 @@ def test_samples_are_seeded_and_use_every_row():
     assert set(np.concatenate([sample.rows for sample in first])) == set(range(60))
 
 
-@pytest.mark.parametrize("signs", [np.ones(5), [0, 1, 1], [[-1, 1]], []])
-def test_a_protocol_needs_signs_of_both_classes(signs):
-    with pytest.raises(ValueError, match="signs -1 and [+]1, both of them, in a vector"):
+@pytest.mark.parametrize("signs, message", [
+    (np.ones(5), "signs must hold both -1 and [+]1"),
+    ([0, 1, 1], "signs must hold -1 and [+]1 only, got 0, 1"),
+    ([[-1, 1]], r"signs must have shape \(n,\)"),
+    ([], "signs must hold at least one point"),
+])  # fmt: skip
+def test_a_protocol_needs_signs_of_both_classes(signs, message):
+    with pytest.raises(ValueError, match=message):
         artificial_prevalences(signs, 10)
 
 
@@ -112,7 +117,7 @@ def test_the_training_prior_has_the_error_of_the_grid():
 
 
 def test_scores_and_signs_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"one score per label is needed, shape \(2,\), got \(3,\)"):
+    with pytest.raises(ValueError, match="scores and signs must be equally long, got 3 and 2"):
         prevalence_shift([0.0, 1.0, 2.0], [-1, 1], {})
 
 

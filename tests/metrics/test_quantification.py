@@ -132,10 +132,10 @@ def test_a_quantifier_survives_json():
     (lambda: QUANTIFIER.prevalence(SCORES, "pac"), "unknown method 'pac'. Did you mean 'pacc'"),
     (lambda: Quantifier.fit([1.0, 2.0], [1, 1]), "rows of both classes, got 2 positives and 0 negatives"),
     (lambda: Quantifier.fit([1.0, 2.0], [1, -1], 0.0, [1.0, 0.0]), "rows of both classes"),
-    (lambda: Quantifier.fit([1.0, np.nan], [1, -1]), "scores must be finite, got '1 that are not'"),
-    (lambda: Quantifier.fit([1.0, 2.0, 3.0], [1, -1]), r"one label per score is needed, shape \(3,\)"),
+    (lambda: Quantifier.fit([1.0, np.nan], [1, -1]), "scores must be finite, got 1 infinite or NaN of 2"),
+    (lambda: Quantifier.fit([1.0, 2.0, 3.0], [1, -1]), "scores and signs must be equally long, got 3 and 2"),
     (lambda: QUANTIFIER.prevalence([np.nan]), "scores must be finite"),
-    (lambda: classify_and_count([]), "at least one row"),
+    (lambda: classify_and_count([]), "predicted_positive must hold at least one point"),
     (lambda: probabilistic_count([0.5, 1.5]), r"posteriors must lie in \[0, 1\]"),
     (lambda: expectation_maximisation([0.5], 1.0), "prior must lie strictly between 0 and 1"),
 ])  # fmt: skip

@@ -1,0 +1,141 @@
+"""Array arguments: converted in one way, with errors that name the argument."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import shown
+
+# What NumPy and the arrays of other packages raise for values that form no array, or none of numbers.
+UNUSABLE = (TypeError, ValueError, OverflowError, RuntimeError, Warning)
+
+
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """Convert to an array that every later step can read: aligned, in the byte order of the machine.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers, or labels.
+    what : str
+        What the values are, for the message.
+
+    Returns
+    -------
+    array
+        The input itself if nothing has to change.
+
+    Raises
+    ------
+    ValueError
+        If the rows differ in length, entries of a masked array are masked, or text stands beside other values, which
+        NumPy would turn into text.
+    """
+    refuse_masked(values, what)
+    try:
+        # NumPy before 1.24 warns about ragged rows and makes objects of them.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Creating an ndarray from ragged")
+            array = np.asarray(values)
+    except (ValueError, Warning) as error:
+        raise ValueError(
+            f"{what} must form a rectangular array, got rows of unequal length ({error}). "
+            "Give every row the same number of entries."
+        ) from None
+    except UNUSABLE:
+        raise ValueError(f"{what} must form an array, got {shown(values)}") from None
+    if array.dtype.kind in "SU" and array.ndim == 1 and isinstance(values, (list, tuple)):
+        _refuse_mixed(values, what)
+    return in_machine_layout(array)
+
+
+def as_floats(values: Any, what: str) -> NDArray[np.float64]:
+    """Convert to an array of float64; see `as_array`.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers or booleans.
+    what : str
+        What the values are, for the message.
+
+    Returns
+    -------
+    float64 array
+
+    Raises
+    ------
+    ValueError
+        As in `as_array`, or if the values are no real numbers in the range of float64.
+    """
+    array = as_array(values, what)
+    try:
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return array.astype(np.float64, copy=False)
+    except UNUSABLE:
+        raise ValueError(f"{what} must be numbers, got {shown(values)}") from None
+
+
+def as_vector(values: Any, what: str) -> NDArray[np.float64]:
+    """Convert to a vector of float64 with at least one entry; see `as_floats`.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+        Numbers or booleans.
+    what : str
+        What the values are, for the message.
+
+    Returns
+    -------
+    float64 array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        As in `as_floats`, or on another shape.
+    """
+    array = as_floats(values, what)
+    check_vector(array, what)
+    return array
+
+
+def check_vector(array: NDArray[Any], what: str) -> None:
+    """Raise a ValueError unless an array has one dimension and at least one entry."""
+    if array.ndim != 1:
+        raise ValueError(f"{what} must have shape (n,), got {array.shape}. If it is a column, pass {what}.ravel().")
+    if array.size == 0:
+        raise ValueError(f"{what} must hold at least one point, got none.")
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Raise a ValueError if entries of a masked array are masked: NumPy would go on with what lies under the mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{what} must not be masked, got {count} masked of {values.size} entries. Fill them in or drop those rows: "
+            "only the columns of a table may have missing values."
+        )
+
+
+def in_machine_layout(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy in the machine's byte order and aligned, as compiled code reads it; the array itself if it is both."""
+    if array.dtype.kind in "iufc" and not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array if array.flags.aligned else array.copy()
+
+
+def _refuse_mixed(values: Any, what: str) -> None:
+    """Refuse text beside other values: NaN would become a label 'nan', and 1 the text '1'."""
+    kind = str if any(isinstance(value, str) for value in values) else bytes
+    strange = [value for value in values if not isinstance(value, kind)][:1]
+    if strange:
+        missing = strange[0] != strange[0]
+        need = "not be missing" if missing else "all be of one kind"
+        remedy = "Drop those rows or fill them in." if missing else "Convert them all to numbers or all to strings."
+        raise ValueError(f"{what} must {need}, got {shown(strange[0])} among text. {remedy}")
