@@ -115,8 +115,8 @@ def check_vector(array: NDArray[Any], what: str) -> None:
 
 def refuse_masked(values: Any, what: str) -> None:
     """Raise a ValueError if entries of a masked array are masked: NumPy would go on with what lies under the mask."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        count = int(np.ma.getmaskarray(values).sum())
+    count = int(np.sum(values.mask)) if isinstance(values, np.ma.MaskedArray) else 0
+    if count:
         raise ValueError(
             f"{what} must not be masked, got {count} masked of {values.size} entries. Fill them in or drop those rows: "
             "only the columns of a table may have missing values."

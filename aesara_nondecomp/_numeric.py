@@ -59,6 +59,6 @@ def row_counts(weight: NDArray[np.float64]) -> NDArray[np.float64]:
         counts = weight / found.min()
         whole = np.rint(counts)
         if counts.max() <= MOST_REPEATS and (np.abs(counts - whole) <= 1e-9 * whole).all():
-            return whole
+            return np.asarray(whole)
     largest = found.max()  # sums of weights may overflow, sums of their shares do not
-    return weight / largest * (found.size / float((found / largest).sum()))
+    return np.asarray(weight / largest * (found.size / float((found / largest).sum())))

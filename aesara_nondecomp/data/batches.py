@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import positive_int, suggestion, warn_caller
+from aesara_nondecomp._arrays import as_floats
+from aesara_nondecomp._checks import positive_int, random_generator, shown, suggestion, warn_caller
 from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
@@ -115,7 +116,7 @@ class MiniBatches:
         dtype: Any = None,
         loader: type[RowLoader] = RowLoader,
     ) -> None:
-        signs, rng = np.asarray(signs), np.random.default_rng(seed)
+        signs, rng = np.asarray(signs), random_generator(seed)
         _check_data(X, signs)
         self._X = X
         self._tokens = X.dtype.kind == "i"
@@ -250,7 +251,7 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
 def _make_sampler(
     signs: NDArray[Any], batch_size: int, positives: int | None, seed: Any
 ) -> EpochSampler | ClassSampler:
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     if positives is None:
         return EpochSampler(len(signs), batch_size, rng)
     return ClassSampler(signs, batch_size, positives, rng)
@@ -276,7 +277,7 @@ def _share_wanted(sampler: str | float, prior: float) -> float | None:
         return float(sampler)
     raise ValueError(
         "sampler must be a name or a share of positives strictly between 0 and 1, got "
-        f"{sampler!r}. {suggestion(str(sampler), shares)}"
+        f"{shown(sampler)}. {suggestion(shown(sampler), shares)}"
     )
 
 
@@ -343,7 +344,7 @@ def check_sample_weight(sample_weight: Any, signs: NDArray[Any]) -> NDArray[Any]
         If they are not one finite number of at least 0 per row, some of them positive in each class, or so large or
         small that sums of them would not fit into float32.
     """
-    weight = np.asarray(sample_weight, dtype="float64")
+    weight = as_floats(sample_weight, "sample_weight")
     if weight.shape != signs.shape:
         raise ValueError(f"sample_weight must hold one weight per row, shape {signs.shape}, got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+
+from aesara_nondecomp._arrays import as_array
 
 # Large arrays are walked in slices of about this many entries, so that no check or transformation ever needs a second
 # array of the size of the data.
@@ -31,8 +31,8 @@ def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32"
     Returns
     -------
     array or CSR matrix, shape (n, d)
-        C-contiguous and of `dtype`; the input itself if it already is both. A memory map of that dtype stays a memory
-        map, and a sparse matrix stays sparse.
+        C-contiguous, aligned and of `dtype`; the input itself if it already is all that. A memory map of that dtype
+        stays a memory map, and a sparse matrix stays sparse.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
 
 
 def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert a matrix to a floating dtype, C-contiguous; values out of its range become infinite.
+    """Convert a matrix to a floating dtype, C-contiguous and aligned; values out of its range become infinite.
 
     Parameters
     ----------
@@ -89,9 +89,7 @@ def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
     with np.errstate(over="ignore"):
         if scipy.sparse.issparse(matrix):
             return matrix.astype(dtype, copy=False)
-        if matrix.dtype == dtype and matrix.flags.c_contiguous:
-            return matrix
-        return np.ascontiguousarray(matrix, dtype=dtype)
+        return np.require(matrix, dtype, ["C", "A"])
 
 
 def check_finite(matrix: Any, first_row: int = 0) -> None:
@@ -165,37 +163,6 @@ def row_slices(rows: int, columns: int, entries: int = ENTRIES_PER_SLICE) -> Ite
     step = max(1, entries // max(1, columns))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
-
-
-def as_array(values: Any, what: str) -> NDArray[Any]:
-    """Convert to an array, and refuse rows of unequal length.
-
-    Parameters
-    ----------
-    values : array-like
-        Numbers, or labels.
-    what : str
-        What the values are, for the message.
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    ValueError
-        If the rows differ in length.
-    """
-    try:
-        # NumPy before 1.24 warns about ragged rows and makes objects of them.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message="Creating an ndarray from ragged")
-            return np.asarray(values)
-    except (ValueError, Warning) as error:
-        raise ValueError(
-            f"{what} must form a rectangular array, got rows of unequal length ({error}). "
-            "Give every row the same number of entries."
-        ) from None
 
 
 def _check_kind(matrix: Any) -> None:

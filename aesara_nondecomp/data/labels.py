@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.features import as_array
+from aesara_nondecomp._arrays import as_array
+from aesara_nondecomp._checks import shown, suggestion
 
 
 class Labels(NamedTuple):
@@ -65,10 +65,10 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
         )
     if positive is None:
         positive = found[1]
-    elif np.ndim(positive) or positive not in found:
+    elif not _is_label(positive) or positive not in found:
         raise ValueError(
-            f"positive must be one of the two labels, got {positive!r}. "
-            f"{suggestion(repr(positive), [repr(label) for label in found])}"
+            f"positive must be one of the two labels, got {shown(positive)}. "
+            f"{suggestion(shown(positive), [repr(label) for label in found])}"
         )
     negative, positive = found if found[1] == positive else found[::-1]
     signs = np.where(values == positive, np.int8(1), np.int8(-1))
@@ -123,6 +123,11 @@ def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
     return np.asarray(classes)[(np.asarray(signs) > 0).astype(np.intp)]
 
 
+def _is_label(value: Any) -> bool:
+    """Whether a value is a single one that can be compared with labels."""
+    return not isinstance(value, (list, tuple, dict, set)) and getattr(value, "ndim", 0) == 0
+
+
 def _label_vector(y: Any) -> NDArray[Any]:
     values = as_array(y, "labels")
     if values.ndim == 2 and values.shape[1] == 1:
@@ -140,7 +145,7 @@ def _labels_in(values: NDArray[Any]) -> list[Any]:
     try:
         found = list(set(values.tolist())) if values.dtype == object else distinct(values).tolist()
     except TypeError:
-        raise ValueError(f"labels must be numbers or strings, got {values[0]!r}.") from None
+        raise ValueError(f"labels must be numbers or strings, got {shown(values[0])}.") from None
     if any(isinstance(label, float) and label != label for label in found):
         raise ValueError("labels must not be missing, got NaN among them. Drop those rows or fill them in.")
     try:
@@ -175,5 +180,5 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _preview(found: Sequence[Any]) -> str:
-    shown = ", ".join(repr(label) for label in found[:10])
-    return f"[{shown}, ...]" if len(found) > 10 else f"[{shown}]"
+    listed = ", ".join(shown(label) for label in found[:10])
+    return f"[{listed}, ...]" if len(found) > 10 else f"[{listed}]"

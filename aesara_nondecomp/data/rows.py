@@ -56,7 +56,7 @@ class LazyRows:
         if self._standardiser is not None and len(part):
             return self._standardiser.transform(part, self.dtype)
         with np.errstate(over="ignore"):  # what is too large for the dtype is reported as not finite
-            return np.ascontiguousarray(part, dtype=self.dtype)
+            return np.require(part, self.dtype, ["C", "A"])
 
     def part(self, rows: NDArray[Any]) -> LazyRows:
         """Select some of the rows without reading them.

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array
+from aesara_nondecomp._checks import number, positive_int, random_generator, require
+from aesara_nondecomp.metrics.confusion import checked_signs
+
 
 def stratified_split(
     signs: NDArray[Any], held_out: float = 0.2, seed: Any = None, groups: Any = None
@@ -39,12 +43,12 @@ def stratified_split(
         If `held_out` lies outside (0, 1), if one part would lack a class, or if `groups` has another shape or a
         single value.
     """
-    signs = np.asarray(signs)
-    if not 0.0 < held_out < 1.0:
+    signs = checked_signs("signs", signs)
+    if not 0.0 < number("held_out", held_out) < 1.0:
         raise ValueError(
             f"held_out must lie strictly between 0 and 1, got {held_out!r}. 0.2 holds a fifth of the rows out."
         )
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     held = _whole_groups(groups, len(signs), held_out, rng) if groups is not None else _same_share(signs, held_out, rng)
     _check_both_classes(signs[~held], "training")
     _check_both_classes(signs[held], "held-out")
@@ -76,13 +80,14 @@ def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: 
     ValueError
         If a class has fewer rows, or there are fewer groups, than folds; or if groups leave a fold without a class.
     """
-    signs, rng = np.asarray(signs), np.random.default_rng(seed)
+    signs, rng = checked_signs("signs", signs), random_generator(seed)
+    require(positive_int("folds", folds) >= 2, "folds must be a number of at least 2", folds)
     for sign in (-1, 1):
         count = int(np.sum(signs == sign))
         if count < folds:
             raise ValueError(f"{folds} folds need as many rows of each class, got {count} of class {sign:+d}.")
     if groups is not None:
-        return _folds_of_groups(signs, folds, np.asarray(groups), rng)
+        return _folds_of_groups(signs, folds, groups, rng)
     fold = np.empty(len(signs), dtype=np.intp)
     for sign in (-1, 1):
         rows = rng.permutation(np.flatnonzero(signs == sign))
@@ -90,7 +95,7 @@ def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: 
     return fold
 
 
-def _folds_of_groups(signs: NDArray[Any], folds: int, groups: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+def _folds_of_groups(signs: NDArray[Any], folds: int, groups: Any, rng: np.random.Generator) -> NDArray[Any]:
     names, group_of_row = _groups(groups, len(signs))
     if len(names) < folds:
         raise ValueError(f"{folds} folds need as many groups, got {len(names)}.")
@@ -110,7 +115,7 @@ def _folds_of_groups(signs: NDArray[Any], folds: int, groups: NDArray[Any], rng:
 
 def _groups(groups: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The distinct groups, and the index of each row's group."""
-    groups = np.asarray(groups)
+    groups = as_array(groups, "groups")
     if groups.shape != (rows,):
         raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
     names, group_of_row = np.unique(groups, return_inverse=True)

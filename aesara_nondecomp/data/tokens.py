@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array
+
 CHUNK = 16  # batches whose rows are sorted by length together
 WIDTH_STEP = 8  # batches are trimmed to a multiple of this, so that few shapes occur
 
@@ -31,7 +33,7 @@ def check_tokens(X: Any, size: int) -> NDArray[np.int32]:
     ValueError
         If it is anything else.
     """
-    ids = np.asarray(X)
+    ids = as_array(X, "token ids")
     if ids.ndim != 2 or ids.dtype.kind not in "iu" or ids.size == 0:
         raise ValueError(
             "token ids must be a non-empty matrix of whole numbers, got "

@@ -21,7 +21,7 @@ from aesara_nondecomp.estimators.function_cache import (
     network_spec,
     shared_functions,
 )
-from aesara_nondecomp.estimators.input_checks import check_labels, check_rows
+from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, seed_of
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
@@ -250,8 +250,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
             validation = all_succeed(comm, lambda: self._validation_rows(validation, spec))
-        random = compat.check_random_state(self.random_state)
-        seed = self.random_state if isinstance(self.random_state, int) else int(random.randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         self.model_ = fit(
             X,
             y,

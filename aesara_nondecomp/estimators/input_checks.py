@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import shown
 from aesara_nondecomp.data import distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
 from aesara_nondecomp.data.table_columns import is_table, read_table
@@ -59,6 +61,52 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
         ensure_min_samples=min_rows,
     )
     return X if is_map else checked
+
+
+def random_state_of(random_state: Any) -> np.random.RandomState:
+    """The RandomState that scikit-learn makes of its parameter.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        The parameter.
+
+    Returns
+    -------
+    RandomState
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    try:
+        state: np.random.RandomState = compat.check_random_state(random_state)
+    except (TypeError, ValueError):
+        needed = "random_state must be an integer from 0 to 2**32 - 1, a RandomState or None"
+        raise ValueError(f"{needed}, got {shown(random_state)}") from None
+    return state
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed of a whole training; integers of all types are alike.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        A RandomState draws it.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    state = random_state_of(random_state)
+    return int(random_state) if isinstance(random_state, numbers.Integral) else int(state.randint(2**31 - 1))
 
 
 def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.drivers import Driver
-from aesara_nondecomp.estimators.sklearn_compat import check_random_state
+from aesara_nondecomp.estimators.input_checks import random_state_of
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.divergence import check_weights
@@ -35,9 +36,9 @@ class PartialFitState(NamedTuple):
     driver : dict or None
         State of the driver. None: it starts anew.
     positives : float
-        Total weight of the positive rows seen.
+        Number of the positive rows seen, by weight.
     negatives : float
-        Total weight of the negative rows seen.
+        Number of the negative rows seen, by weight.
     rng : numpy Generator
         Draws the batches.
     """
@@ -64,7 +65,7 @@ class PartialFitState(NamedTuple):
         -------
         PartialFitState
         """
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(random_state_of(random_state).randint(2**31 - 1))
         return cls(model, None, None, 0.0, 0.0, rng)
 
     def with_rows(self, data: TrainingData) -> PartialFitState:
@@ -81,7 +82,7 @@ class PartialFitState(NamedTuple):
             With a generator of its own.
         """
         signs = data.rows.signs
-        weight = np.ones(len(signs)) if data.rows.weight is None else data.rows.weight
+        weight = np.ones(len(signs)) if data.rows.weight is None else row_counts(data.rows.weight)
         positives, negatives = (float(weight[side].sum()) for side in (signs > 0, signs < 0))
         # Copied, as copies of an estimator share the old generator.
         rng = copy.deepcopy(self.rng)

@@ -120,8 +120,9 @@ def _class_with_errors(rng: np.random.Generator, cells: NDArray[Any], drawn: NDA
     rows = cells.sum()
     if not rows or cells.all():
         return drawn
-    shares = rng.beta(*np.where(cells, rows, 1.0), size=drawn.shape[1])
-    return drawn.sum(axis=0) * np.stack([shares, 1.0 - shares])
+    hits, errors = np.where(cells, rows, 1.0).tolist()
+    shares = rng.beta(hits, errors, size=drawn.shape[1])
+    return np.asarray(drawn.sum(axis=0) * np.stack([shares, 1.0 - shares]))
 
 
 def _quantiles(values: NDArray[Any], tails: list[float]) -> tuple[float, float]:

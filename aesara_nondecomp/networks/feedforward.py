@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp._checks import choose, positive_int, require
+from aesara_nondecomp._checks import choose, number, positive_int, random_generator, require
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense
 
@@ -100,13 +100,21 @@ def mlp(
 
 
 def _layer_sizes(n_features: int, hidden: Sequence[int]) -> list[int]:
+    listed = isinstance(hidden, (Sequence, np.ndarray)) and not isinstance(hidden, (str, bytes))
+    require(listed, "hidden must be a sequence of widths, such as (64, 64)", hidden)
     return [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
 
 
 def _check_layers(activation: str, dropout: float, dtype: str) -> None:
     choose("activation", activation, ACTIVATIONS)
-    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
-    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
+    check_common(dropout, dtype)
+
+
+def check_common(dropout: Any, dtype: Any) -> None:
+    """Check the options that all networks have."""
+    require(0 <= number("dropout", dropout) < 1, "dropout must lie in [0, 1)", dropout)
+    known = isinstance(dtype, str) and dtype in ("float32", "float64")
+    require(known, "dtype must be 'float32' or 'float64'", dtype)
 
 
 def _layered(
@@ -121,7 +129,7 @@ def _layered(
 ) -> Network:
     """Dense layers on the rows, or on what `block` makes of the rows and the first parameters, those of its names."""
     activation, dropout, dtype = (description[name] for name in ("activation", "dropout", "dtype"))
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     values, n_block = draw(rng), len(block_names)
     layers = range((len(values) - n_block) // 2)
     names = [*block_names, *(f"{kind}{layer}" for layer in layers for kind in ("W", "b"))]

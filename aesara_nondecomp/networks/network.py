@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.ops import Lookup
 
 
@@ -134,7 +135,7 @@ class Network:
         seed : int, numpy Generator or None, optional
             Of the parameters and the streams.
         """
-        rng = np.random.default_rng(seed)
+        rng = random_generator(seed)
         self._put(self._draw(rng) if self._draw else self._initial)
         if self.streams:
             self.streams.seed(int(rng.integers(2**31)))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp._checks import positive_int, require
-from aesara_nondecomp.networks.feedforward import _dropped, _weights
+from aesara_nondecomp._checks import positive_int, random_generator
+from aesara_nondecomp.networks.feedforward import _dropped, _weights, check_common
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import attention_pool, dense, lookup
 from aesara_nondecomp.ops import lstm as lstm_layer
@@ -159,9 +159,8 @@ def _network(
     seed: Any,
 ) -> Network:
     """A network from the graph that `build` makes of ids and parameters."""
-    require(0 <= dropout < 1, "dropout must lie in [0, 1)", dropout)
-    require(dtype in ("float32", "float64"), "dtype must be 'float32' or 'float64'", dtype)
-    rng = np.random.default_rng(seed)
+    check_common(dropout, dtype)
+    rng = random_generator(seed)
     parameters = [aesara.shared(value.astype(dtype), name=name) for name, value in zip(names, draw(rng))]
     ids = at.TensorType("int32", shape=(None, None))("ids")
     words, features, head, extras = build(ids, parameters)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp._checks import random_generator, warn_caller
 from aesara_nondecomp.data.batches import usable_batch_size
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
@@ -289,10 +289,7 @@ def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> 
     """A generator of our own whose state is plain numbers; without a seed it starts like that of the stored run."""
     if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
         seed = int(np.random.default_rng(seed).integers(2**63))
-    try:
-        rng = np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise ValueError(f"seed must be a non-negative integer, a numpy Generator or None, got {seed!r}") from None
+    rng = random_generator(seed)
     if seed is None and stored and stored.start:
         rng.bit_generator.state = stored.start
     rng.bit_generator.state = comm.bcast(rng.bit_generator.state)

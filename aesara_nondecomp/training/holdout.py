@@ -190,7 +190,7 @@ def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:
 
 def _is_share(validation: Any) -> bool:
     is_number = isinstance(validation, numbers.Real) and not isinstance(validation, (bool, np.bool_))
-    return is_number and 0 < float(validation) < 1
+    return is_number and bool(0 < validation < 1)
 
 
 def _is_count(validation: Any) -> bool:

@@ -113,7 +113,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     kinds = "network must be a name, a sequence of widths, a Network, TrainFunctions, a Model or a callable"
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
-    return _maker("mlp", hidden=check_parameters(hidden=network)["hidden"])
+    return _maker("mlp", hidden=PARAMETERS["hidden"].check("network", network))
 
 
 def _make(name: str, size: int, options: dict[str, Any]) -> Network:

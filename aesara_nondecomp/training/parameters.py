@@ -7,15 +7,15 @@ imports are deferred, so that the command line's help answers at once.
 
 from __future__ import annotations
 
+import math
 import numbers
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp._checks import choose, require, suggestion
+from aesara_nondecomp._checks import choose, number, positive_int, require, share, shown, suggestion
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.recipes import BUILDERS, Recipe
 
@@ -49,23 +49,16 @@ class Parameter(NamedTuple):
 # -- checks ----------------------------------------------------------------------------------------------------------
 
 
-def _whole(name: str, value: Any) -> int:
-    try:
-        found = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        found = 0
-    require(found >= 1, f"{name} must be a whole number of at least 1", value)
-    return found
-
-
 def _between(low: float, high: float, what: str, *, low_too: bool = False) -> Check:
     """A check that a number lies in (low, high), or in [low, high) with `low_too`."""
 
     def check(name: str, value: Any) -> float:
-        is_number = isinstance(value, (numbers.Real, np.ndarray)) and not isinstance(value, (bool, np.bool_))
-        usable = is_number and np.ndim(value) == 0 and (low < value < high or low_too and value == low)
-        require(bool(usable), f"{name} must {what}", value)
-        return float(value)
+        try:
+            found = number(name, value)
+        except ValueError:
+            found = math.nan
+        require(low < found < high or low_too and found == low, f"{name} must {what}", value)
+        return found
 
     return check
 
@@ -125,26 +118,34 @@ def _algorithm(name: str, value: Any) -> Any:
 
 
 def _schedule(name: str, value: Any) -> Any:
-    at_start = schedules.get(value, 1)(0)
+    schedule, need = schedules.get(value, 1), f"{name} must be a function from the step to a number"
+    try:
+        at_start = schedule(0)
+    except Exception as error:  # a callable can raise anything
+        raise ValueError(f"{need}, but raised {shown(error)}") from error
     is_number = isinstance(at_start, numbers.Real) and not isinstance(at_start, bool)
-    require(is_number, f"{name} must be a function from the step to a number", at_start)
+    require(is_number and math.isfinite(at_start), need, at_start)
     return value
 
 
 def _sampler(name: str, value: Any) -> Any:
-    share = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < 1
-    if not share and value not in ("natural", "stratified", "balanced"):
+    names = ("natural", "stratified", "balanced")
+    if isinstance(value, str) and value in names:
+        return value
+    try:
+        return share(name, value)
+    except ValueError:
         raise ValueError(
-            f"{name} must be a name or a share of positives strictly between 0 and 1, got {value!r}. "
-            f"{suggestion(value, ('natural', 'stratified', 'balanced'))}"
-        )
-    return value
+            f"{name} must be a name or a share of positives strictly between 0 and 1, got {shown(value)}. "
+            f"{suggestion(value, names)}"
+        ) from None
 
 
 def _widths(name: str, value: Any) -> tuple[int, ...]:
-    listed = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
-    require(listed and np.ndim(value) <= 1, f"{name} must be a sequence of widths, such as (64, 64)", value)
-    return tuple(_whole("a hidden width", width) for width in value)
+    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    listed = listed or isinstance(value, np.ndarray) and value.ndim == 1
+    require(listed, f"{name} must be a sequence of widths, such as (64, 64)", value)
+    return tuple(positive_int("a hidden width", width) for width in value)
 
 
 def _validation(name: str, value: Any) -> Any:
@@ -179,9 +180,9 @@ def _read_validation(text: str) -> Any:
     """A word, a number of folds or a share."""
     if text in ("none", "0"):
         return None
-    for number in (int, float):
+    for kind in (int, float):
         try:
-            return number(text)
+            return kind(text)
         except ValueError:
             continue
     return text
@@ -218,11 +219,11 @@ PARAMETERS: dict[str, Parameter] = {
         "float32", "float32 or float64", _one_of("dtype", ("float32", "float64")), "Of weights and scores."
     ),
     "steps": Parameter(
-        None, "int >= 1", _optional(_whole),
+        None, "int >= 1", _optional(positive_int),
         "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
         "3,000.", int,
     ),
-    "batch_size": Parameter(512, "int >= 1", _whole, "Rows per step; all rows where there are fewer.", int),
+    "batch_size": Parameter(512, "int >= 1", positive_int, "Rows per step; all rows where there are fewer.", int),
     "optimizer": Parameter(
         "adamw", "name or Optimiser", _optimizer,
         "The update rule: sgd, momentum, nesterov, adam or adamw.", str,
@@ -260,7 +261,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "refit": Parameter(False, "bool", _flag, "Train once more on all rows, for as many steps as turned out best."),
     "patience": Parameter(
-        4, "int >= 1, or None", _optional(_whole),
+        4, "int >= 1, or None", _optional(positive_int),
         "Evaluations on the validation rows without a better one, after which training stops.", int,
     ),
     "tune_threshold": Parameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from aesara_nondecomp._checks import choose, positive_int, require
+from aesara_nondecomp._checks import choose, number, positive_int, require
 
 Schedule = Callable[[int], float]
 
@@ -42,7 +42,7 @@ def step_decay(every: int, factor: float = 0.1) -> Schedule:
         If an argument is out of its range.
     """
     positive_int("every", every)
-    require(0 < factor <= 1, "factor must lie in (0, 1]", factor)
+    require(0 < number("factor", factor) <= 1, "factor must lie in (0, 1]", factor)
     return lambda step: factor ** (step // every)
 
 
@@ -67,7 +67,7 @@ def cosine(total: int, final: float = 0.0) -> Schedule:
         If an argument is out of its range.
     """
     positive_int("total", total)
-    require(0 <= final <= 1, "final must lie in [0, 1]", final)
+    require(0 <= number("final", final) <= 1, "final must lie in [0, 1]", final)
     return lambda step: final + (1 - final) * 0.5 * (1 + math.cos(math.pi * min(step, total) / total))
 
 

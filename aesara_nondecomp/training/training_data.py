@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import (
     InputEncoder,
@@ -260,13 +261,15 @@ def _split(
 ) -> Split:
     """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
     labels = encode_labels(y, positive)
-    weight = None if sample_weight is None else check_sample_weight(_numbers(sample_weight), labels.signs)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
+    if weight is not None and np.ptp(weight[kept]) == 0:  # only ratios count
+        weight = None
     folds: list[Fold] = []
     if holds_out:
         groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
@@ -286,19 +289,11 @@ def _split(
 
 
 def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
-    groups = np.asarray(groups)
-    require(groups.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", groups.shape)
-    missing = sum(cell is None or cell != cell for cell in groups.tolist())
+    found = as_array(groups, "validation_groups")
+    require(found.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", found.shape)
+    missing = sum(cell is None or cell != cell for cell in found.tolist())
     require(not missing, "validation_groups must not be missing: give each such row a group of its own", missing)
-    return np.asarray(groups)
-
-
-def _numbers(sample_weight: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        got = f"{type(sample_weight).__name__} {str(sample_weight)[:40]}"
-        raise ValueError(f"sample_weight must be numbers, one per row, got {got!r}") from None
+    return found
 
 
 def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:

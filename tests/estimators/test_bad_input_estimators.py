@@ -78,7 +78,7 @@ PARAMETERS = [
     ({"prior": "half"}, "prior must lie strictly between 0 and 1, got 'half'"),
     ({"pos_label": 7}, "positive must be one of the two labels, got 7"),
     ({"dtype": "float16"}, "unknown dtype 'float16'"),
-    ({"random_state": "seed"}, "cannot be used to seed"),
+    ({"random_state": "seed"}, "random_state must be an integer"),
 ]  # fmt: skip
 
 PARAMETERS_OF_FIT = [

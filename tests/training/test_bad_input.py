@@ -64,7 +64,7 @@ FIT = [
     ({"comm": 4}, "comm must be a communicator of mpi4py, got 4"),
     ({"algorithm": np.ones(3)}, r"unknown algorithm array\(\[1"),
     ({"positive": [1]}, r"positive must be one of the two labels, got \[1\]"),
-    ({"sample_weight": "ones"}, "sample_weight must be numbers, one per row, got 'str ones'"),
+    ({"sample_weight": "ones"}, "sample_weight must be numbers, got 'ones'"),
     ({"on_step": np.array(3.0)}, "on_step must be a callable or a sequence of callables"),
     # prior
     ({"prior": 0.0}, "prior must lie strictly between 0 and 1, got 0.0"),
