@@ -105,6 +105,49 @@ def encode_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
     return np.where(values == positive, np.int8(1), np.int8(-1))
 
 
+def encode_pair(y: Any, predicted: Any, positive: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Encode true and predicted labels, of which the true ones may hold a single class, as those of a fold may.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        True labels.
+    predicted : array-like, shape (n,)
+        Predicted labels, in the coding of the true ones.
+    positive : scalar, optional
+        The label of the positive class. Default: the last in sorted order of the true labels, or of both where the true
+        ones are all equal; a single label in both is taken for that of {0, 1} or {-1, +1}.
+
+    Returns
+    -------
+    signs : int8 array, shape (n,), in {-1, +1}
+        Of the true labels.
+    predicted_signs : int8 array, shape (n,), in {-1, +1}
+        Of the predicted labels.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two labels, or a single one that does not tell whether it is the positive one.
+    """
+    values, others = _label_vector(y), _label_vector(predicted)
+    found = _labels_in(values)
+    if len(found) == 1:
+        extra = [] if positive is None else [positive]
+        found = [*found, *(label for label in (*_labels_in(others), *extra) if label != found[0])]
+        found = found[:1] + list(dict.fromkeys(found[1:]))
+    if len(found) == 1:
+        is_positive = found[0] == (1 if positive is None else positive)
+        if positive is None and found[0] not in (-1, 0, 1):
+            raise ValueError(
+                f"a single label must be 0, 1 or -1 unless positive (pos_label) says which one is positive, got "
+                f"{_preview(found)}."
+            )
+        return (np.full(len(values), 1 if is_positive else -1, np.int8),) * 2
+    classes = encode_labels(found, positive).classes
+    return encode_as(values, classes), encode_as(others, classes)
+
+
 def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
     """Decode signs to the user's labels.
 

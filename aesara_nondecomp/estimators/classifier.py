@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as, is_text
@@ -21,7 +22,7 @@ from aesara_nondecomp.estimators.function_cache import (
     network_spec,
     shared_functions,
 )
-from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, seed_of
+from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, seed_of
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
@@ -446,16 +447,13 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _own_rows(self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool) -> tuple[Any, Any, Any]:
         min_rows = 2 if communicator(self.comm).size == 1 else 0  # a process may have no rows
         X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=min_rows)
-        y = compat.column_or_1d(y, warn=True)
-        compat.check_consistent_length(X, y)
-        weight = None if sample_weight is None else compat.check_sample_weight(sample_weight, X, dtype=np.float64)
-        return X, y, weight
+        return X, *check_vectors(X, y, sample_weight)
 
     def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, Any]:
         needed = "fit takes validation rows as a pair (X, y); a share is a parameter: MeasureClassifier(validation=0.2)"
         require(is_pair(validation), needed, validation)
         X, y = validation
-        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(y)
+        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(as_array(y, "labels"))
 
     def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
         encoder, network = self.model_.encoder, self.model_.functions.network

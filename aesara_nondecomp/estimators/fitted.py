@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
+from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier, confusion_at_threshold, score
 from aesara_nondecomp.models import Model
@@ -117,7 +118,13 @@ class FittedMixin:
         -------
         float
             Errors such as "kld" are negated.
+
+        Warns
+        -----
+        UserWarning
+            If a search of scikit-learn over `measure` compares these values, which are of different measures.
         """
+        warn_of_unlike_scores()
         scores, signs = self._scores(X), encode_as(y, self.model_.classes)
         check_lengths(scores, signs)
         confusion = confusion_at_threshold(scores, signs, self.threshold_, sample_weight)

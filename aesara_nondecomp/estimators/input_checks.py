@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_array, as_floats, refuse_masked
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp.data import distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
@@ -44,6 +45,7 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     ValueError
         If the inputs are unusable.
     """
+    refuse_masked(X, "X")
     if texts:
         return np.array(check_texts(X), dtype=object)
     if is_table(X):
@@ -107,6 +109,36 @@ def seed_of(random_state: Any) -> int:
     """
     state = random_state_of(random_state)
     return int(random_state) if isinstance(random_state, numbers.Integral) else int(state.randint(2**31 - 1))
+
+
+def check_vectors(X: Any, y: Any, sample_weight: Any = None) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Check labels and weights as scikit-learn does.
+
+    Parameters
+    ----------
+    X : matrix, shape (n, d), data frame or array of str
+        The rows, as `check_rows` returns them.
+    y : array-like, shape (n,)
+        Labels; a column gives a warning.
+    sample_weight : array-like, shape (n,), float or None
+        A number stands for equal weights.
+
+    Returns
+    -------
+    y : array, shape (n,)
+    weight : float64 array, shape (n,), or None
+
+    Raises
+    ------
+    ValueError
+        If they are no vectors of one length.
+    """
+    y = compat.column_or_1d(as_array(y, "y"), warn=True)
+    compat.check_consistent_length(X, y)
+    if sample_weight is None:
+        return y, None
+    weight = as_floats(sample_weight, "sample_weight")
+    return y, compat.check_sample_weight(weight if weight.ndim else weight.item(), X, dtype=np.float64)
 
 
 def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:

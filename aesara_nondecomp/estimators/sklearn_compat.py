@@ -8,6 +8,7 @@ import numpy as np
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import UndefinedMetricWarning
     from sklearn.metrics import make_scorer
     from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -28,6 +29,7 @@ except ImportError:  # before scikit-learn 1.6 it was a method
 __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
+    "UndefinedMetricWarning",
     "assert_all_finite",
     "check_classification_targets",
     "check_consistent_length",
