@@ -247,8 +247,8 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
     steps = f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
     lines = [
         *reports.model_lines(facts["model"]),
-        f"{steps}; {model.measure} {value['value']:.4f} on {table.n} {rows} rows "
-        f"(95 % interval {value['low']:.4f} .. {value['high']:.4f}, one label for all {value['trivial']:.4f})",
+        f"{steps}; {model.measure} {value['value']:.4f} on {table.n} {rows} rows, {table.TP + table.FN} of them "
+        f"positive (95 % interval {value['low']:.4f} .. {value['high']:.4f}, one label for all {value['trivial']:.4f})",
         f"saved in {options.out}",
     ]
     _print(lines, options)

@@ -11,7 +11,7 @@ from typing import Any
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.metrics.bootstrap import bootstrap
-from aesara_nondecomp.metrics.confusion import ConfusionMatrix
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 from aesara_nondecomp.models.model import Model
 
@@ -56,13 +56,16 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
     Returns
     -------
     dict of str to object
-        "rows", the confusion matrix as "table", the prevalence as "prior", both rates, and for each of "measures" its
-        "value", the interval from "low" to "high", and as "trivial" the better value of the two constant predictions.
+        "rows", "positives" and "negatives", the confusion matrix as "table", the prevalence as "prior", both rates, and
+        for each of "measures" its "value", the interval from "low" to "high", and as "trivial" the better value of the
+        two constant predictions.
     """
     chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
     intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
     return {
         "rows": table.n,
+        "positives": intervals.positives,
+        "negatives": intervals.negatives,
         "table": table._asdict(),
         "prior": table.prevalence,
         "true_positive_rate": table.tpr,
@@ -73,7 +76,7 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
                 "value": metrics.score(measure, table),
                 "low": intervals[name][0],
                 "high": intervals[name][1],
-                "trivial": _trivial(measure, table),
+                "trivial": trivial_score(measure, table),
             }
             for name, measure in chosen.items()
         },
@@ -226,14 +229,6 @@ def write_report(path: str | None, facts: Any) -> None:
         print(as_json(facts))
     elif path is not None:
         Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
-
-
-def _trivial(measure: measures.Measure, table: ConfusionMatrix) -> float:
-    positives, negatives = table.TP + table.FN, table.TN + table.FP
-    if not positives or not negatives:
-        return math.nan
-    ends = (ConfusionMatrix(positives, 0, negatives, 0), ConfusionMatrix(0, positives, 0, negatives))
-    return max((metrics.score(measure, end) for end in ends), key=measure.merit)
 
 
 def _number(value: float) -> str:

@@ -20,16 +20,19 @@ __getattr__ = lazy(__name__, {}, former={"bootstrap_intervals": "bootstrap"})[0]
 class Intervals(dict[str, tuple[float, float]]):
     """Intervals by ``str(measure)``, each as (low, high), and the number of rows of each class that they rest on.
 
-    Attributes
+    Parameters
     ----------
+    intervals : dict of str to tuple of float
+        The entries.
     positives : int
         Number of positive rows.
     negatives : int
         Number of negative rows.
     """
 
-    positives: int
-    negatives: int
+    def __init__(self, intervals: dict[str, tuple[float, float]], positives: int, negatives: int) -> None:
+        super().__init__(intervals)
+        self.positives, self.negatives = positives, negatives
 
 
 @named_keywords(table="confusion", chosen="measures", draws="n_resamples", level="confidence_level")
@@ -95,19 +98,19 @@ def bootstrap(
         [_class_with_errors(rng, of_class, some) for of_class, some in zip(_of_each(counts), _of_each(drawn))]
     )
     tails = [(1 - level) / 2, (1 + level) / 2]
-    intervals = Intervals()
+    positives, negatives = (int(of_class.sum()) for of_class in _of_each(counts))
+    if min(positives, negatives) < FEW_ROWS:
+        warn_caller(
+            f"intervals from {positives} positive and {negatives} negative rows are rough: {FEW_ROWS} rows of each "
+            "class are the least to rely on."
+        )
+    intervals = {}
     for measure in found:
         low, high = _quantiles(np.asarray(measure.from_counts(*drawn)), tails)
         value = score(measure, confusion)
         # The tails of a skewed distribution may leave out the value itself.
         intervals[str(measure)] = (low, high) if np.isnan(value) else (min(low, value), max(high, value))
-    intervals.positives, intervals.negatives = (int(of_class.sum()) for of_class in _of_each(counts))
-    if min(intervals.positives, intervals.negatives) < FEW_ROWS:
-        warn_caller(
-            f"intervals from {intervals.positives} positive and {intervals.negatives} negative rows are rough: "
-            f"{FEW_ROWS} rows of each class are the least to rely on"
-        )
-    return intervals
+    return Intervals(intervals, positives, negatives)
 
 
 def _of_each(counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -169,6 +169,34 @@ def score(measure: str | Measure, confusion: ConfusionMatrix) -> float:
     return float(get(measure).from_counts(*checked_confusion(confusion)))
 
 
+def trivial_score(measure: str | Measure, confusion: ConfusionMatrix) -> float:
+    """Value of the better of the two constant predictions on the same rows.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name in the catalogue, or a measure.
+    confusion : ConfusionMatrix
+        Of any predictions of the rows.
+
+    Returns
+    -------
+    float
+        In the measure's own orientation; NaN if a class is missing.
+
+    Raises
+    ------
+    ValueError
+        As in `score`.
+    """
+    measure, (TP, FN, FP, TN) = get(measure), checked_confusion(confusion)
+    positives, negatives = TP + FN, FP + TN
+    if not positives or not negatives:
+        return math.nan
+    ends = (ConfusionMatrix(positives, 0, negatives, 0), ConfusionMatrix(0, positives, 0, negatives))
+    return max((score(measure, end) for end in ends), key=measure.merit)
+
+
 @named_keywords(table="confusion")
 def report(confusion: ConfusionMatrix, measures: Iterable[str | Measure] | None = None) -> dict[str, float]:
     """Values of several measures on hard predictions.

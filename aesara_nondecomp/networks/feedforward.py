@@ -111,7 +111,20 @@ def _check_layers(activation: str, dropout: float, dtype: str) -> None:
 
 
 def check_common(dropout: Any, dtype: Any) -> None:
-    """Check the options that all networks have."""
+    """Check the options that all networks have.
+
+    Parameters
+    ----------
+    dropout : float
+        Must lie in [0, 1).
+    dtype : str
+        Must be "float32" or "float64".
+
+    Raises
+    ------
+    ValueError
+        If one of them is out of its range.
+    """
     require(0 <= number("dropout", dropout) < 1, "dropout must lie in [0, 1)", dropout)
     known = isinstance(dtype, str) and dtype in ("float32", "float64")
     require(known, "dtype must be 'float32' or 'float64'", dtype)

@@ -13,6 +13,7 @@ from aesara_nondecomp._checks import random_generator, warn_caller
 from aesara_nondecomp.data.batches import usable_batch_size
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.confusion import trivial_score
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
@@ -171,7 +172,7 @@ def fit(
     -----
     UserWarning
         If, on the rows held out, no threshold is better than to predict one class only: the model does so, and
-        `Model.collapsed` is True.
+        `Model.collapsed` is True. Also if the model is worse than that at a threshold that belongs to the algorithm.
 
     Raises
     ------
@@ -381,20 +382,33 @@ def _judged(
     assert threshold is not None
     confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
     collapsed = confusion.predicted_prevalence in (0.0, 1.0)
-    if collapsed:
-        why = (
-            f"no threshold was better for {measure} than to predict one class only, and the model does so"
-            if _tunes(recipe, stopping)
-            else f"the model predicts one class only at the algorithm's threshold of {threshold:g}"
-        )
-        warn_caller(
-            f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows."
-        )
+    _warn_of_trivial(measure, confusion, threshold, tuned=_tunes(recipe, stopping))
     return threshold, {
         "quantifier": Quantifier.fit(scores, signs, threshold, weight),
         "validation_matrix": confusion,
         "collapsed": collapsed,
     }
+
+
+def _warn_of_trivial(
+    measure: measures.Measure, confusion: metrics.ConfusionMatrix, threshold: float, *, tuned: bool
+) -> None:
+    """Warn of a model that is no better than one label for all rows."""
+    value, trivial = metrics.score(measure, confusion), trivial_score(measure, confusion)
+    if confusion.predicted_prevalence in (0.0, 1.0):
+        why = (
+            f"no threshold was better for {measure} than to predict one class only, and the model does so"
+            if tuned
+            else f"the model predicts one class only at the algorithm's threshold of {threshold:g}"
+        )
+    elif measure.merit(value) < measure.merit(trivial):
+        why = (
+            f"{measure} is {value:.4g} at the algorithm's threshold of {threshold:g}, worse than the {trivial:.4g} of "
+            "one label for all rows"
+        )
+    else:
+        return
+    warn_caller(f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows.")
 
 
 def _or(value: Any, default: Any) -> Any:

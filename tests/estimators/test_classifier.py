@@ -341,7 +341,10 @@ def test_threads_that_share_functions_do_not_disturb_each_other():
 
 def test_a_grid_search_in_two_processes_finds_what_one_finds():
     grid = {"measure": ["f1", "min"], "learning_rate": [0.01, 0.1]}
-    searches = [GridSearchCV(tiny(steps=20), grid, cv=2, n_jobs=jobs).fit(X, Y) for jobs in (None, 2)]
+    searches = [
+        GridSearchCV(tiny(steps=20), grid, cv=2, n_jobs=jobs, scoring=measure_scorer("f1")).fit(X, Y)
+        for jobs in (None, 2)
+    ]
     assert searches[0].best_params_ == searches[1].best_params_
     np.testing.assert_array_equal(
         searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"]

@@ -80,6 +80,7 @@ def test_an_evaluation_is_of_the_averaged_weights(functions):
     assert same(model.parameters, averages[model.best_step])
 
 
+@pytest.mark.filterwarnings("ignore:on the rows held out")  # 9 steps are few
 @pytest.mark.parametrize(
     ("steps", "every", "expected"),
     [(100, None, range(10, 101, 10)), (1000, None, range(50, 1001, 50)), (25, 10, [10, 20, 25]), (9, None, [9])],
