@@ -81,6 +81,12 @@ def positive_int(name: str, value: Any) -> int:
     return found
 
 
+def one_of(name: str, value: Any, known: tuple[str, ...], remark: str = "") -> None:
+    """Raise a ValueError naming the parameter unless `value` is one of a few words."""
+    need = f"{name} must be {' or '.join(map(repr, known))}{remark}"
+    require(isinstance(value, str) and value in known, need, value)
+
+
 def random_generator(seed: Any, name: str = "seed") -> np.random.Generator:
     """The generator that a seed stands for; integers of all types are alike.
 

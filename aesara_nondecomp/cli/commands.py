@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import metrics, networks
-from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_rows, read_training_table
@@ -131,6 +131,7 @@ def evaluate(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     positive_int("--draws", options.draws)
+    random_generator(options.seed, "--seed")
     model = load_model(options.model)
     X, labels, _ = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
     signs = encode_as(labels, model.classes)
@@ -257,7 +258,7 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     """Refuse, before hours of work, a file to write that has no folder or is one of the files to read."""
     read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
-    written = [Path(path) for path in outputs if path and path != STANDARD_STREAM]
+    written = [Path(path) for path in outputs if path not in (None, STANDARD_STREAM)]
     for path in written:
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in")

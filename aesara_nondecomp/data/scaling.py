@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import number
 from aesara_nondecomp.data.features import check_finite, row_slices
 
 _CACHED_ENTRIES = 2**15
@@ -56,7 +57,7 @@ class Standardiser(NamedTuple):
             of a column overflows float64.
         """
         _check_dense(X)
-        if not clip > 0:
+        if not number("clip", clip) > 0:
             raise ValueError(f"clip must be positive, got {clip!r}. Use float('inf') for no clipping.")
         slices = list(row_slices(*X.shape))
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

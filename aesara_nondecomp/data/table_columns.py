@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import suggestion
+from aesara_nondecomp._checks import require, suggestion
 from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct
 
 
@@ -231,6 +231,8 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
 
 
 def _objects(name: str, cells: Any) -> NDArray[Any]:
+    listed = isinstance(cells, Iterable) and not isinstance(cells, (str, bytes))
+    require(listed, f"column {name!r} must hold one cell per row", cells)
     # The extra None keeps lists of equal length from becoming a matrix.
     array = np.array([*cells, None], dtype=object)[:-1]
     strange = next((cell for cell in array.tolist() if isinstance(cell, (list, tuple, dict, set, np.ndarray))), None)

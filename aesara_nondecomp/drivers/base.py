@@ -5,8 +5,10 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import number, one_of, require
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 
@@ -238,6 +240,7 @@ class AdaptiveDriver(Driver):
         eps: float,
     ) -> None:
         check_driver_options(prior, reward, evaluate, eps)
+        require(isinstance(counts, (bool, np.bool_)), "counts must be True or False", counts)
         self.measure = _served_measure(measure, self.algorithm, counts, eps)
         self.prior, self.reward, self.eps = float(prior), reward, float(eps)
         self.evaluate = evaluate
@@ -277,11 +280,9 @@ def check_driver_options(prior: float, reward: str, evaluate: str, eps: float = 
         "prior must lie strictly between 0 and 1 (the fraction of positives in the training labels)",
         prior,
     )
-    require(
-        reward in ("sigmoid", "logistic"), "reward must be 'sigmoid' or 'logistic' (Mix takes half of each)", reward
-    )
-    require(evaluate in ("old", "new"), "evaluate must be 'old' or 'new'", evaluate)
-    require(0 <= eps < float("inf"), "eps must be a finite number of at least 0", eps)
+    one_of("reward", reward, ("sigmoid", "logistic"), " (Mix takes half of each)")
+    one_of("evaluate", evaluate, ("old", "new"))
+    require(0 <= number("eps", eps) < float("inf"), "eps must be a finite number of at least 0", eps)
 
 
 def capped(pos: float, neg: float, cap: float | None) -> tuple[float, float]:

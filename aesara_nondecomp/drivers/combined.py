@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._checks import number, positive_int, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.fixed_weights import FixedWeights
 from aesara_nondecomp.metrics.class_rates import ClassSums, check_sums
@@ -14,6 +14,7 @@ class _Wrapper(Driver):
     """Delegates to `inner` everything that a subclass does not override."""
 
     def __init__(self, inner: Driver) -> None:
+        require(isinstance(inner, Driver), "inner must be a driver", inner)
         self.inner = inner
         self.evaluate, self.round_rows = inner.evaluate, inner.round_rows
 
@@ -62,7 +63,7 @@ class Mix(_Wrapper):
     def __init__(self, inner: Driver, anchor: FixedWeights, share: float = 0.5) -> None:
         super().__init__(inner)
         _check_fixed("the anchor of a Mix", anchor)
-        require(0 <= share <= 1, "share must lie in [0, 1]", share)
+        require(0 <= number("share", share) <= 1, "share must lie in [0, 1]", share)
         self.anchor, self.share = anchor, share
 
     def weights(self) -> RewardWeights:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import positive_number, require
+from aesara_nondecomp._checks import one_of, positive_number, require
 from aesara_nondecomp._numeric import log_odds, sigmoid
 from aesara_nondecomp.drivers.base import AdaptiveDriver, RewardWeights, capped
 from aesara_nondecomp.metrics.class_rates import ClassSums
@@ -79,7 +79,7 @@ class DUPLE(AdaptiveDriver):
         super().__init__(
             measure, prior, reward=reward, counts=counts, forgetting=forgetting, evaluate=evaluate, eps=eps
         )
-        require(dual in ("exact", "step"), "dual must be 'exact' or 'step'", dual)
+        one_of("dual", dual, ("exact", "step"))
         require(dual == "step" or dual_rate is None, "dual_rate needs dual='step'", dual_rate)
         self.dual, self.dual_rate = dual, positive_number("dual_rate", 0.05 if dual_rate is None else dual_rate)
         moves_a_share = dual == "step" and not self._on_log_odds

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from aesara_nondecomp._checks import require
+import numpy as np
+
+from aesara_nondecomp._arrays import as_vector
+from aesara_nondecomp._checks import require, share
 from aesara_nondecomp.drivers.base import Driver, RewardWeights, check_driver_options
 
 
@@ -13,10 +16,17 @@ class FixedWeights(Driver):
     ----------
     weights : RewardWeights
         Or four numbers in its order.
+
+    Raises
+    ------
+    ValueError
+        If they are no four finite numbers.
     """
 
     def __init__(self, weights: RewardWeights) -> None:
-        self._weights = RewardWeights(*weights)
+        four = as_vector(weights, "weights")
+        require(len(four) == 4 and bool(np.isfinite(four).all()), "weights must be four finite numbers", weights)
+        self._weights = RewardWeights(*four.tolist())
 
     def weights(self) -> RewardWeights:
         return self._weights
@@ -66,5 +76,5 @@ class ClassWeighted(FixedWeights):
 
     def __init__(self, prior: float, positive: float = 0.5) -> None:
         check_driver_options(prior, "logistic", "old")
-        require(0 < positive < 1, "positive must lie strictly between 0 and 1", positive)
-        super().__init__(RewardWeights.on("logistic", float(positive), 1 - float(positive)))
+        positive = share("positive", positive)
+        super().__init__(RewardWeights.on("logistic", positive, 1 - positive))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import positive_number, require
+from aesara_nondecomp._checks import one_of, positive_number, require
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
 from aesara_nondecomp.drivers.oracle import Oracle
 from aesara_nondecomp.metrics.class_rates import check_signed
@@ -170,7 +170,7 @@ class DirectLoss(RowDriver):
         score_scale: float = 1.0,
     ) -> None:
         super().__init__(measure, score_scale)
-        require(direction in ("away", "towards"), "direction must be 'away' or 'towards'", direction)
+        one_of("direction", direction, ("away", "towards"))
         self.epsilon, self.direction = positive_number("epsilon", epsilon), direction
 
     def _of_rows(self, scores: Array, positive: Array) -> Array:

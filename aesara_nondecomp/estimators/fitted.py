@@ -13,6 +13,7 @@ from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier, confusion_at_threshold, score
+from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models import Model
 
 Array = NDArray[Any]
@@ -125,9 +126,10 @@ class FittedMixin:
             If a search of scikit-learn over `measure` compares these values, which are of different measures.
         """
         warn_of_unlike_scores()
-        scores, signs = self._scores(X), encode_as(y, self.model_.classes)
-        check_lengths(scores, signs)
-        confusion = confusion_at_threshold(scores, signs, self.threshold_, sample_weight)
+        rows, signs = self._rows(X), encode_as(y, self.model_.classes)
+        check_lengths(rows, signs)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(signs))
+        confusion = confusion_at_threshold(self.model_.decision_function(rows), signs, self.threshold_, weight)
         measure = self.model_.measure
         return float(measure.oriented(score(measure, confusion)))
 
@@ -157,9 +159,12 @@ class FittedMixin:
         return len(self.model_.history)
 
     def _scores(self, X: Any) -> Array:
+        rows = self._rows(X)
+        return self.model_.decision_function(rows)
+
+    def _rows(self, X: Any) -> Any:
         compat.check_is_fitted(self, "model_")
-        texts = self.model_.encoder.vocabulary is not None
-        return self.model_.decision_function(check_rows(self, X, texts=texts))
+        return check_rows(self, X, texts=self.model_.encoder.vocabulary is not None)
 
     def _positive_is_larger(self) -> bool:
         return bool(self.classes_[1] == self.model_.classes[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, as_floats, refuse_masked
 from aesara_nondecomp._checks import shown
-from aesara_nondecomp.data import distinct
+from aesara_nondecomp.data import check_lengths, distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
 from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
@@ -53,15 +54,20 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
         compat.check_table(estimator, X, reset=reset)
         return read_table(X) if isinstance(X, Mapping) else X
     is_map = isinstance(X, np.memmap)
-    checked = compat.validate_data(
-        estimator,
-        X[:2] if is_map else X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype="numeric",
-        order="C",
-        ensure_min_samples=min_rows,
-    )
+    try:
+        checked = compat.validate_data(
+            estimator,
+            X[:2] if is_map else X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype="numeric",
+            order="C",
+            ensure_min_samples=min_rows,
+        )
+    except (TypeError, ValueError) as error:
+        if re.search(r"\bX\b", str(error)):
+            raise
+        raise type(error)(f"X cannot be used: {error}") from None
     return X if is_map else checked
 
 
@@ -134,7 +140,7 @@ def check_vectors(X: Any, y: Any, sample_weight: Any = None) -> tuple[NDArray[An
         If they are no vectors of one length.
     """
     y = compat.column_or_1d(as_array(y, "y"), warn=True)
-    compat.check_consistent_length(X, y)
+    check_lengths(X, y)
     if sample_weight is None:
         return y, None
     weight = as_floats(sample_weight, "sample_weight")

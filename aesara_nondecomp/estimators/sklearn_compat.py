@@ -10,7 +10,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import UndefinedMetricWarning
     from sklearn.metrics import make_scorer
-    from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 except ImportError as error:
@@ -32,7 +32,6 @@ __all__ = [
     "UndefinedMetricWarning",
     "assert_all_finite",
     "check_classification_targets",
-    "check_consistent_length",
     "check_is_fitted",
     "check_random_state",
     "check_sample_weight",

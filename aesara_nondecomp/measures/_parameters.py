@@ -15,7 +15,7 @@ def check_prior(name: str, prior: float) -> None:
     """Refuse a prior that leaves a class empty."""
     try:
         usable = 0.0 < prior < 1.0
-    except (TypeError, ValueError):  # no number, or several
+    except (ArithmeticError, TypeError, ValueError):  # no number, or several
         usable = False
     if not usable:
         raise ValueError(

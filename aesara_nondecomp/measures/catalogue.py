@@ -8,7 +8,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from aesara_nondecomp._checks import choose, suggestion
+from aesara_nondecomp._checks import choose, shown, suggestion
 from aesara_nondecomp.measures import classification, hybrid, quantification
 from aesara_nondecomp.measures.base import Measure
 
@@ -170,7 +170,7 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
         return spec
     if not isinstance(spec, str):
         raise ValueError(
-            f"a measure must be given by its name or as a Measure, got {spec!r}. {suggestion('', names())}"
+            f"a measure must be given by its name or as a Measure, got {shown(spec)}. {suggestion('', names())}"
         )
     factory = choose("measure", spec, FACTORIES)
     _check_parameters(spec, parameters)

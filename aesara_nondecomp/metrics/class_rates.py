@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp._checks import choose, number, positive_number, require
 from aesara_nondecomp._numeric import sigmoid, softplus
 
 REWARDS = ("sigmoid", "logistic", "count")
@@ -234,7 +234,7 @@ class RunningRates:
 
     def __init__(self, reward: str = "sigmoid", forgetting: float = 1.0) -> None:
         choose("reward", reward, dict.fromkeys(REWARDS))
-        require(0 < forgetting <= 1, "forgetting must lie in (0, 1]", forgetting)
+        require(0 < number("forgetting", forgetting) <= 1, "forgetting must lie in (0, 1]", forgetting)
         self.reward, self.forgetting = reward, forgetting
         self._first = 2 * REWARDS.index(reward)  # position of its two sums among `ClassSums`
         self.reset()

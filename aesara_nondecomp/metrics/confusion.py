@@ -107,8 +107,7 @@ def confusion_matrix(y_true_signs: Any, predicted_signs: Any, sample_weight: Any
     )
     if sample_weight is None:
         return ConfusionMatrix(*(int(np.sum(cell)) for cell in cells))
-    weight = checked_weights(sample_weight)
-    check_same_length("y_true_signs", truth, "sample_weight", weight)
+    weight = checked_weights(sample_weight, len(truth))
     sums: list[Any] = [float(weight[cell].sum()) for cell in cells]
     return ConfusionMatrix(*sums)
 
@@ -140,7 +139,8 @@ def confusion_at_threshold(
     ValueError
         If `threshold` is NaN, a score is not finite, or as in `confusion_matrix`.
     """
-    scores = checked_scores(scores)
+    scores, signs = checked_scores(scores), checked_signs("signs", signs)
+    check_same_length("scores", scores, "signs", signs)
     threshold = checked_threshold(threshold, scores)
     return confusion_matrix(signs, np.where(scores > threshold, 1, -1), sample_weight)
 
@@ -363,13 +363,15 @@ def checked_threshold(threshold: Any, scores: Array) -> float:
     return found
 
 
-def checked_weights(sample_weight: Any) -> Array:
+def checked_weights(sample_weight: Any, n: int) -> Array:
     """Check sample weights.
 
     Parameters
     ----------
     sample_weight : array-like, shape (n,)
         Of at least one point.
+    n : int
+        Number of points.
 
     Returns
     -------
@@ -379,9 +381,10 @@ def checked_weights(sample_weight: Any) -> Array:
     Raises
     ------
     ValueError
-        On another shape, without points, or if a weight is negative or not finite.
+        On another shape or length, or if a weight is negative or not finite.
     """
     array = as_vector(sample_weight, "sample_weight")
+    require(len(array) == n, f"sample_weight must hold one weight for each of {n} points", len(array))
     usable = np.isfinite(array) & (array >= 0)
     require(bool(usable.all()), "sample_weight must be finite and at least 0", float(array[np.argmin(usable)]))
     return row_counts(array)

@@ -356,8 +356,7 @@ def _labelled(scores: Any, signs: Any, sample_weight: Any) -> tuple[Array, Array
     """Checked scores, in float64, with their labels and weights."""
     scores, signs = checked_scores(scores).astype(np.float64, copy=False), checked_signs("signs", signs)
     check_same_length("scores", scores, "signs", signs)
-    weight = np.ones(len(scores)) if sample_weight is None else checked_weights(sample_weight)
-    check_same_length("scores", scores, "sample_weight", weight)
+    weight = np.ones(len(scores)) if sample_weight is None else checked_weights(sample_weight, len(scores))
     return scores, signs, weight
 
 

@@ -130,8 +130,8 @@ class _Ranking(NamedTuple):
     def of(cls, scores: Any, signs: Any, sample_weight: Any) -> _Ranking:
         scores, signs = checked_scores(scores), checked_signs("signs", signs)
         check_same_length("scores", scores, "signs", signs)
-        weight = np.ones(len(scores), dtype=np.int64) if sample_weight is None else checked_weights(sample_weight)
-        check_same_length("scores", scores, "sample_weight", weight)
+        n = len(scores)
+        weight = np.ones(n, dtype=np.int64) if sample_weight is None else checked_weights(sample_weight, n)
         order = np.argsort(-scores, kind="stable")
         return cls(scores[order], signs[order] > 0, weight[order])
 

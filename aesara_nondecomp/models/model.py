@@ -25,6 +25,7 @@ from aesara_nondecomp.data import (
 )
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
+from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.step import TrainFunctions
 
@@ -308,7 +309,8 @@ class Model:
         Model
             Itself.
         """
-        self.quantifier = Quantifier.fit(*self._scored(X, y), self.threshold, sample_weight)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(encode_as(y, self.classes)))
+        self.quantifier = Quantifier.fit(*self._scored(X, y), self.threshold, weight)
         return self
 
     def require_quantifier(self) -> Quantifier:

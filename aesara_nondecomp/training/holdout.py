@@ -94,7 +94,9 @@ def is_splitter(validation: Any) -> bool:
     -------
     bool
     """
-    return callable(getattr(validation, "split", None)) and not isinstance(validation, (str, type, np.ndarray))
+    return callable(getattr(validation, "split", None)) and not isinstance(
+        validation, (str, bytes, bytearray, type, np.ndarray)
+    )
 
 
 def plan_folds(

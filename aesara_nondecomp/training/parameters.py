@@ -8,7 +8,6 @@ imports are deferred, so that the command line's help answers at once.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -123,8 +122,11 @@ def _schedule(name: str, value: Any) -> Any:
         at_start = schedule(0)
     except Exception as error:  # a callable can raise anything
         raise ValueError(f"{need}, but raised {shown(error)}") from error
-    is_number = isinstance(at_start, numbers.Real) and not isinstance(at_start, bool)
-    require(is_number and math.isfinite(at_start), need, at_start)
+    try:
+        usable = math.isfinite(number(name, at_start))
+    except ValueError:
+        usable = False
+    require(usable, need, at_start)
     return value
 
 

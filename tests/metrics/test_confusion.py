@@ -72,7 +72,7 @@ def test_a_weight_of_k_counts_a_point_k_times():
 @pytest.mark.parametrize(
     "weight, message",
     [
-        ([1.0, 2.0, 3.0], "y_true_signs and sample_weight must be equally long, got 2 and 3"),
+        ([1.0, 2.0, 3.0], "sample_weight must hold one weight for each of 2 points, got 3"),
         ([1.0, -1.0], "sample_weight must be finite and at least 0, got -1.0"),
         ([1.0, math.nan], "sample_weight must be finite"),
         ([[1.0], [1.0]], r"sample_weight must have shape \(n,\)"),
