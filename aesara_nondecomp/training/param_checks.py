@@ -105,7 +105,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         choose("network", network, {AUTO: None, **networks.BUILDERS})
         if networks.takes_tokens(network):
             shape = getattr(X, "shape", (0,))
-            require(len(shape) == 1, f"network={network!r} takes texts, a list of str", f"an array of shape {shape}")
+            require(len(shape) == 1, f"texts must be a list of str for network={network!r}", f"shape {shape}")
             check_texts(X)
         else:
             require(not is_text(X), f"network={network!r} takes numbers: use attention or lstm for text", "texts")
