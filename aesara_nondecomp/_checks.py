@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import numbers
 import operator
 import os
 import sys
@@ -107,7 +106,7 @@ def random_generator(seed: Any, name: str = "seed") -> np.random.Generator:
         If it is none of these, or negative.
     """
     try:
-        whole = isinstance(seed, numbers.Integral) or isinstance(seed, np.ndarray) and seed.ndim == 0
+        whole = hasattr(seed, "__index__") and not getattr(seed, "ndim", 0)
         return np.random.default_rng(operator.index(seed) if whole else seed)
     except (TypeError, ValueError):
         raise ValueError(

@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
+from aesara_nondecomp._arrays import in_machine_layout
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import Standardiser, check_finite
 from aesara_nondecomp.data.memory_maps import MappedFile
@@ -203,15 +204,17 @@ def row_chunks(network: Network, n: int) -> list[slice]:
 
 
 def dense_rows(rows: Any) -> Any:
-    """Rows as an array.
+    """Rows as an aligned array.
 
     Parameters
     ----------
     rows : array or CSR matrix, shape (n, d)
-        An array is returned as it is.
+        An aligned array is returned as it is.
 
     Returns
     -------
     array, shape (n, d)
     """
-    return rows.toarray() if scipy.sparse.issparse(rows) else rows
+    if scipy.sparse.issparse(rows):
+        return rows.toarray()
+    return in_machine_layout(rows) if isinstance(rows, np.ndarray) else rows
