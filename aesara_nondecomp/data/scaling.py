@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import number
+from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.data.features import check_finite, row_slices
 
 _CACHED_ENTRIES = 2**15
@@ -99,7 +100,7 @@ class Standardiser(NamedTuple):
         Source: the preparation of RealMLP (Holzmueller, Grinsztajn and Steinwart 2024).
         """
         mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = np.ones(len(X)) if sample_weight is None else row_counts(np.asarray(sample_weight, np.float64))
         for column in columns:
             values = np.asarray(X[:, column], dtype=np.float64)
             order = np.argsort(values, kind="stable")

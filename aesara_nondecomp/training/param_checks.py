@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
+from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import choose, require, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
@@ -92,6 +93,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     if isinstance(network, Model):
         scales = network.encoder.standardiser is not None
         require(standardize or not scales, "this model standardises its rows: leave standardize out", standardize)
+        _check_weights(network)
         return network.functions
     if isinstance(network, (Network, TrainFunctions)):
         require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
@@ -116,6 +118,18 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
     return _maker("mlp", hidden=PARAMETERS["hidden"].check("network", network))
+
+
+def _check_weights(model: Model) -> None:
+    """Refuse weights to start from that are not those of the model's network."""
+    shapes = [p.get_value(borrow=True).shape for p in model.functions.network.parameters]
+    for parameters in (model.parameters, *model.voters):
+        needed = f"the parameters of a model to train further must be finite arrays of the shapes {shapes}"
+        require(isinstance(parameters, (list, tuple)), needed, parameters)
+        arrays = [as_floats(value, "the parameters of a model to train further") for value in parameters]
+        found = [array.shape for array in arrays]
+        require(found == shapes, needed, found)
+        require(all(np.isfinite(array).all() for array in arrays), needed, "NaN or infinity")
 
 
 def _make(name: str, size: int, options: dict[str, Any]) -> Network:

@@ -147,3 +147,12 @@ def test_a_spread_beyond_float64_is_refused_by_its_column_and_a_range_beyond_it_
         wide = np.column_stack([np.arange(4.0), [-1.7e308, -1.7e308, 1.7e308, 1.7e308]])
         with pytest.raises(ValueError, match="column 1 .* is too large"):
             Standardiser.robust(wide, [0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1 / 3, 0.1, 1e12])
+def test_quartiles_do_not_depend_on_the_scale_of_weights(scale):
+    """A quarter of the weight ends on a row, where the sums of thirds are rounded either way."""
+    X, weight = np.arange(40.0)[:, None], np.ones(40)
+    weight[::3] = 2
+    one, other = (Standardiser.robust(X, [0], w) for w in (weight, weight * scale))
+    assert np.array_equal(one.mean_, other.mean_) and np.array_equal(one.scale_, other.scale_)

@@ -243,3 +243,15 @@ def test_a_prior_near_the_data_is_not():
 def test_a_batch_larger_than_the_data_is_warned_of():
     with pytest.warns(UserWarning, match="batch_size=64 exceeds the 40 training rows"), pytest.raises(AssertionError):
         fit(X, Y, batch_size=64, validation=None)
+
+
+@pytest.mark.parametrize("parameters", [
+    None, 3, [], [np.zeros((2, 1)), np.zeros(1)], [np.zeros((3, 1))], [((1, 2), (3,)), np.zeros(1)],
+    [np.array([["a"]] * 3), np.zeros(1)], [np.full((3, 1), np.nan), np.zeros(1)], [np.zeros((3, 1)) * 1j, np.zeros(1)],
+    [[[10**400]] * 3, np.zeros(1)],
+], ids=lambda value: str(value)[:40])  # fmt: skip
+def test_weights_to_start_from_that_are_not_those_of_the_network_are_refused(parameters):
+    functions = TrainFunctions(linear(3))
+    model = Model(functions, parameters, measures.get("f1"), (0, 1), 0.3)
+    with pytest.raises(ValueError, match="the parameters of a model to train further must"):
+        fit(X, Y, network=model, steps=5)
