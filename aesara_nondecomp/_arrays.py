@@ -36,6 +36,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
         NumPy would turn into text.
     """
     refuse_masked(values, what)
+    if isinstance(values, (np.ndarray, np.generic, int, float)):
+        return in_machine_layout(np.asarray(values))
     try:
         # NumPy before 1.24 warns about ragged rows and makes objects of them.
         with warnings.catch_warnings():
