@@ -293,7 +293,7 @@ def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
     require(found.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", found.shape)
     missing = sum(cell is None or cell != cell for cell in found.tolist())
     require(not missing, "validation_groups must not be missing: give each such row a group of its own", missing)
-    require(len(set(found.tolist())) > 1, "validation_groups must be at least two groups", found[:1].tolist())
+    require(len(set(found.tolist())) > 1, "a split by validation_groups needs at least two groups", found[:1].tolist())
     return found
 
 
