@@ -130,7 +130,7 @@ class SoftVote:
         """
         signs = encode_as(y, self.classes)
         check_lengths(X, signs)
-        confusion = metrics.confusion_at_threshold(self.decision_function(X), signs)
+        confusion = metrics.confusion_at_threshold(self.decision_function(X), signs, 0.0)
         return metrics.score(self.measure if measure is None else measures.get(measure), confusion)
 
 

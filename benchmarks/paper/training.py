@@ -164,7 +164,7 @@ class _Reader:
 
 def _shift(part: Split, held_scores: np.ndarray, scores: np.ndarray) -> dict[str, dict[str, float]]:
     """Mean errors of each estimator of the prevalence, on test sets of shifted prevalences."""
-    quantifier = Quantifier.fit(held_scores, part.held_signs)
+    quantifier = Quantifier.fit(held_scores, part.held_signs, 0.0)
     threshold, _ = metrics.best_threshold("kld", held_scores, part.held_signs)
     estimators = {
         **prevalence_shift.estimators(quantifier, part.problem.prior),

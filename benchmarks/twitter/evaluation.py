@@ -22,7 +22,7 @@ Estimators = Mapping[str, Callable[[np.ndarray], float]]
 
 def estimators(scores: np.ndarray, signs: np.ndarray) -> dict[str, Callable[[np.ndarray], float]]:
     """The ways to estimate a prevalence from scores, with what they need measured on held-out rows."""
-    quantifier = Quantifier.fit(scores, signs)
+    quantifier = Quantifier.fit(scores, signs, 0.0)
     threshold, _ = metrics.best_threshold("kld", scores, signs)
     return {
         "cc": lambda test: quantifier.prevalence(test, "cc"),

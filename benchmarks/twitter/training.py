@@ -62,7 +62,7 @@ def train_one(tweets: Tweets, network: str, objective: str, seed: int, plan: Pla
     def read(step: Any) -> None:
         if step.step in plan.checkpoints:
             with functions.using(functions.averaged_parameters()):
-                found = metrics.confusion_at_threshold(functions.scores(X_test), signs_test)
+                found = metrics.confusion_at_threshold(functions.scores(X_test), signs_test, 0.0)
             errors = {name: float(metrics.score(name, found)) for name in ("kld", "ae", "bakld", "balanced_accuracy")}
             curve.append({"step": step.step, "samples": step.samples, "seconds": step.seconds, **errors})
 

@@ -64,7 +64,7 @@ THRESHOLDS: dict[str, Callable[[Cell, str, str, np.ndarray], float]] = {
 
 def value(measure: str, scores: np.ndarray, signs: np.ndarray) -> float:
     """Value of the predictions "score > 0"."""
-    return metrics.score(measure, metrics.confusion_at_threshold(scores, signs))
+    return metrics.score(measure, metrics.confusion_at_threshold(scores, signs, 0.0))
 
 
 def tree_values(cell: Cell, measures: Sequence[str]) -> dict[str, float]:

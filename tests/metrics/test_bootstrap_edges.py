@@ -47,7 +47,7 @@ def test_an_interval_holds_the_true_value_about_as_often_as_it_says(measure, n, 
     rng, true = np.random.default_rng(0), measures.get(measure).value(P, N, prior)
     shares = [prior * P, prior * (1 - P), (1 - prior) * (1 - N), (1 - prior) * N]
     held = []
-    for seed in range(200):
+    for seed in range(100):
         low, high = bootstrap(ConfusionMatrix(*rng.multinomial(n, shares)), [measure], n_resamples=200, seed=seed)[
             measure
         ]
