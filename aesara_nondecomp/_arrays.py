@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import shown
 
+# NumPy before 1.24 warns about ragged rows and makes objects of them; to change warnings is unsafe in threads.
+WARNS_OF_RAGGED = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 # What NumPy and the arrays of other packages raise for values that form no array, or none of numbers.
 UNUSABLE = (TypeError, ValueError, OverflowError, RuntimeError, Warning)
 
@@ -36,13 +38,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
         NumPy would turn into text.
     """
     refuse_masked(values, what)
-    if isinstance(values, (np.ndarray, np.generic, int, float)):
-        return in_machine_layout(np.asarray(values))
     try:
-        # NumPy before 1.24 warns about ragged rows and makes objects of them.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message="Creating an ndarray from ragged")
-            array = np.asarray(values)
+        array = _to_array(values)
     except (ValueError, Warning) as error:
         raise ValueError(
             f"{what} must form a rectangular array, got rows of unequal length ({error}). "
@@ -130,6 +127,14 @@ def in_machine_layout(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "iufc" and not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
+
+
+def _to_array(values: Any) -> NDArray[Any]:
+    if not WARNS_OF_RAGGED or isinstance(values, np.ndarray):
+        return np.asarray(values)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Creating an ndarray from ragged")
+        return np.asarray(values)
 
 
 def _refuse_mixed(values: Any, what: str) -> None:
