@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from pathlib import Path
 
 from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp._files import replacing
 
 _FILE = "aesara_nondecomp_march_flags.json"
 _ABOUT = ("model name", "cpu family", "flags", "CPU ", "Features")  # the last two on ARM
@@ -50,12 +50,8 @@ def _read(file: Path) -> dict[str, list[str]]:
 
 
 def _write(file: Path, known: dict[str, list[str]]) -> None:
-    partial = file.with_name(f"{file.name}.{os.getpid()}")
-    try:
-        partial.write_text(json.dumps(known), encoding="utf-8")
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(file, text=True) as written:
+        written.write(json.dumps(known))
 
 
 def _processor() -> str | None:

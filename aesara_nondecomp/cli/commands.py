@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import metrics, networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
+from aesara_nondecomp._files import check_writable, is_stream, replacing
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_rows, read_training_table
@@ -58,7 +59,7 @@ def train(options: argparse.Namespace) -> int:
         chosen = {name: str(value) for name, value in vars(options).items() if name != "command"}
         agree(comm, {**chosen, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
-    checkpoint = f"{options.out}.checkpoint"
+    checkpoint = _checkpoint(options)
     model = fit(
         X,
         y,
@@ -67,7 +68,7 @@ def train(options: argparse.Namespace) -> int:
         network=_network(options),
         validation=_early_stopping(options),
         positive=positive,
-        checkpoint=Checkpoint(checkpoint, resume=options.resume),
+        checkpoint=checkpoint,
         progress=False if options.quiet else None,
         comm=comm,
         seed=options.seed,
@@ -82,8 +83,8 @@ def train(options: argparse.Namespace) -> int:
         model.encoder = replace(model.encoder, names=tuple(table.names))
     model.extra = {name: getattr(options, name) for name in ("target", "delimiter", "decimal")}
     model.save(options.out)
-    if not model.interrupted:  # otherwise --resume needs it
-        Path(checkpoint).unlink(missing_ok=True)
+    if checkpoint and not model.interrupted:  # otherwise --resume needs it
+        Path(checkpoint.path).unlink(missing_ok=True)
     _report_training(model, matrix, judged_on, options)
     return 0
 
@@ -111,7 +112,7 @@ def predict(options: argparse.Namespace) -> int:
         writer.writerow(("row", "prediction", "score", "probability"))
         for row, values in enumerate(zip(labels.tolist(), scores.tolist(), probabilities.tolist()), start=1):
             writer.writerow((row, values[0], f"{values[1]:.6g}", f"{values[2]:.6g}"))
-    if options.out not in (None, STANDARD_STREAM) and not options.quiet:
+    if options.out not in (None, STANDARD_STREAM) and not options.quiet and not is_stream(options.out):
         print(f"{len(scores)} predictions in {options.out}")
     return 0
 
@@ -206,6 +207,14 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
+def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
+    """The checkpoint beside the model; none beside a pipe or a device."""
+    if is_stream(options.out):
+        require(not options.resume, "--resume needs a model file, beside which its checkpoint lies", options.out)
+        return None
+    return Checkpoint(f"{options.out}.checkpoint", resume=options.resume)
+
+
 def _positive(labels: np.ndarray, text: str | None) -> Any:
     """The positive label in the coding of the file; None stands for the larger one."""
     return None if text is None else label_like(text, np.unique(labels).tolist())
@@ -256,15 +265,14 @@ def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, op
 
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
-    """Refuse, before hours of work, a file to write that has no folder or is one of the files to read."""
+    """Refuse, before hours of work, a file to write that cannot be written or is one of the files to read."""
     read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
     written = [Path(path) for path in outputs if path not in (None, STANDARD_STREAM)]
     for path in written:
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in")
-        require(not path.is_dir(), "a file to write is needed, not a folder", str(path))
+        check_writable(path)
         require(path.resolve() not in read, "a file to write must be another one than those to read", str(path))
-    require(len({path.resolve() for path in written}) == len(written), "files to write must differ", outputs)
+    files = [path.resolve() for path in written if not is_stream(path)]
+    require(len(set(files)) == len(files), "files to write must differ", outputs)
 
 
 @contextmanager
@@ -272,7 +280,7 @@ def _output(path: str | None) -> Iterator[IO[str]]:
     if path in (None, STANDARD_STREAM):
         yield sys.stdout
         return
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with replacing(path, text=True) as file:
         yield file
 
 

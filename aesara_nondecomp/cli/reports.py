@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
@@ -228,7 +228,8 @@ def write_report(path: str | None, facts: Any) -> None:
     if path == STANDARD_STREAM:
         print(as_json(facts))
     elif path is not None:
-        Path(path).write_text(as_json(facts) + "\n", encoding="utf-8")
+        with replacing(path, text=True) as file:
+            file.write(as_json(facts) + "\n")
 
 
 def _number(value: float) -> str:

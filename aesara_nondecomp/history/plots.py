@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.history.records import Step
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.figure import Figure
 
 
@@ -57,8 +57,26 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     for axis in axes[1]:
         axis.set_xlabel("step")
     if path is not None:
-        figure.savefig(path, dpi=150)
+        save_figure(figure, path, dpi=150)
     return figure
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float) -> None:
+    """Write a figure to a file, completely or not at all.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    path : str or path-like
+        The file; its suffix says the format. Without one, that of matplotlib's default format is added.
+    dpi : float
+        Dots per inch.
+    """
+    suffix = os.path.splitext(path)[1][1:]
+    chosen = suffix or figure.canvas.get_default_filetype()
+    with replacing(path if suffix else f"{os.fspath(path).rstrip('.')}.{chosen}") as file:
+        figure.savefig(file, format=chosen, dpi=dpi)
 
 
 def _draw_evaluations(axis: Any, model: Any) -> None:

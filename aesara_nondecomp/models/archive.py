@@ -16,13 +16,14 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
 
 # For each kind of file the versions that can be read, in order; files are written in the last one.
@@ -30,12 +31,13 @@ VERSIONS = {"model": (1, 2, 3), "checkpoint": (3,)}
 
 
 def write_archive(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write an archive completely or not at all: under a temporary name in the same folder, then renamed.
+    """Write an archive completely or not at all, see `replacing`.
 
     Parameters
     ----------
     path : path-like
-        The file, in a folder that exists; no suffix is added, and an existing file is replaced.
+        The file, in a folder that exists; no suffix is added, and an existing file is replaced. A link is followed; a
+        pipe or a device gets the bytes at once.
     kind : {"model", "checkpoint"}
         What the file holds.
     header : mapping of str to object
@@ -49,23 +51,17 @@ def write_archive(path: PathLike, kind: str, header: Mapping[str, Any], arrays: 
         If JSON cannot hold a value of the header.
     ValueError
         If an array holds objects, which only a pickle could store.
+    OSError
+        If the file cannot be written; a former one is left as it was.
     """
-    path, arrays = Path(path), {name: np.asanyarray(value) for name, value in arrays.items()}
+    arrays = {name: np.asanyarray(value) for name, value in arrays.items()}
     objects = sorted(name for name, value in arrays.items() if value.dtype.hasobject)
     require(not objects, f"a {kind} file holds plain arrays, no objects", objects)
     full = {**header, "format": _format(kind), "version": VERSIONS[kind][-1], "libraries": _libraries()}
     full["checksum"] = _checksum(full, arrays)
     text = np.frombuffer(json.dumps(full).encode(), dtype=np.uint8)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with open(partial, "wb") as file:
-            np.savez(file, header=text, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        _write_members(file, {"header": text, **arrays})
 
 
 def read_archive(path: PathLike, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -162,6 +158,14 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | st
     if stored is None:
         raise ValueError(f"{name!r} is a measure of your own; a file keeps its name only. Pass it as `measure`.")
     return stored
+
+
+def _write_members(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write what `np.savez` writes, and leave nothing open behind an error, which would be reported a second time."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, value in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, value, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _members(content: bytes) -> dict[str, NDArray[Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.models.model import Model
 from aesara_nondecomp.networks.tabular import bin_values
@@ -69,7 +70,8 @@ def export_onnx(model: Model, path: PathLike) -> None:
     texts = {"classes": model.classes, "measure": model.measure, "feature_names": model.feature_names}
     helper.set_model_props(proto, {name: str(value) for name, value in texts.items()})
     onnx.checker.check_model(proto)
-    onnx.save(proto, str(path))
+    with replacing(path) as file:
+        file.write(proto.SerializeToString())
 
 
 def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]]]:

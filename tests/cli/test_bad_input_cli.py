@@ -221,3 +221,9 @@ def test_quantify_refuses_a_model_without_calibration(models, tmp_path, capsys, 
     monkeypatch.setattr(Model, "decision_function", lambda self, X: np.zeros(len(X)))
     np.savez(tmp_path / "t.npz", X=X)
     refused(["quantify", str(models / "bare"), str(tmp_path / "t.npz")], "this model is not calibrated", capsys)
+
+
+def test_a_pipe_has_no_checkpoint_to_resume_from(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(GOOD)
+    arguments = ["train", str(tmp_path / "t.csv"), "--target", "y", "--out", "/dev/stderr", "--resume"]
+    refused(arguments, "--resume needs a model file", capsys)

@@ -262,11 +262,11 @@ def test_a_failed_writing_leaves_the_old_file(model, path, monkeypatch):
     model.save(path)
     before = path.read_bytes()
 
-    def full_disk(file, **arrays):
+    def full_disk(file, *array, **options):
         file.write(b"half")
         raise OSError("no space left")
 
-    monkeypatch.setattr(np, "savez", full_disk)
+    monkeypatch.setattr(np.lib.format, "write_array", full_disk)
     with pytest.raises(OSError, match="no space left"):
         model.save(path)
     assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["model.npz"]
