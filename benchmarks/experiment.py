@@ -11,6 +11,7 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data, metrics
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.training.recipes import Recipe
 from benchmarks.data import load
 
@@ -123,10 +124,8 @@ def value_tuned(measure, reading: Reading, signs: np.ndarray, held_signs: np.nda
 
 
 def write_json(path: str, content: Any) -> None:
-    """Write JSON to a temporary file and rename it, so that the file is complete or absent."""
+    """Write JSON whole or not at all, in a folder that is made if it is missing."""
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    partial = f"{path}.partial"
-    with open(partial, "w", encoding="utf-8") as file:
+    with replacing(path, text=True) as file:
         json.dump(content, file, indent=1)
         file.write("\n")
-    os.replace(partial, path)

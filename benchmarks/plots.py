@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aesara_nondecomp.history.plots import save_figure
+
 TITLES = {"min": "min(TPR, TNR)", "qmean": "Q-mean", "f1": "F1", "kld": "KL divergence of the class shares"}
 COLOURS = ("#0072b2", "#888888", "#e69f00", "#009e73")  # direct method first; colour-blind readers can distinguish them
 STYLES = ("-", ":", "--", "-.")
@@ -30,7 +32,7 @@ def draw_curves(panels: Sequence[Panel], dataset: str, path: str) -> None:
         _draw_panel(axis, panel)
     figure.suptitle(f"{dataset}: test values while training (median and range of 3 seeds)")
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path, dpi=110)
     plt.close(figure)
 
 

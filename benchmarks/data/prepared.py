@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import lzma
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data import Dataset, stratified_split
 from aesara_nondecomp.data.datasets import SPLIT_SEED, tsv_columns
 from aesara_nondecomp.data.files import open_archive, stored_array
@@ -55,25 +55,19 @@ def labelled_texts(name: str, path: Path) -> tuple[list[str], np.ndarray]:
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> Path:
     """Write a prepared file of arrays, whole or not at all."""
-    partial = _partial(path)
-    with partial.open("wb") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
         np.savez_compressed(file, **arrays)
-    os.replace(partial, path)
     return path
 
 
 def write_texts(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
     """Write a prepared table of texts, whole or not at all; no cell may hold a tab or a line feed."""
-    partial = _partial(path)
-    lines = ["\t".join(cells) + "\n" for cells in (header, *rows)]
-    partial.write_bytes(lzma.compress("".join(lines).encode("utf-8")))
-    os.replace(partial, path)
-    return path
-
-
-def _partial(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.with_name(f"{path.name}.partial")
+    lines = ["\t".join(cells) + "\n" for cells in (header, *rows)]
+    with replacing(path) as file:
+        file.write(lzma.compress("".join(lines).encode("utf-8")))
+    return path
 
 
 def split_rows(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aesara_nondecomp.history.plots import save_figure
 from benchmarks.paper.datasets import PAPER_TABLE, TWINS
 from benchmarks.paper.grid import Panel
 from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better
@@ -63,7 +64,7 @@ def draw(results: Results, figure: str, path: Path) -> None:
     columns = min(4, len(panels))
     picture.legend(*_all_handles(axes), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=72)
+    save_figure(picture, path, dpi=72)
     plt.close(picture)
 
 

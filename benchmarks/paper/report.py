@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aesara_nondecomp._files import replacing
 from benchmarks.paper import claims_concave, claims_other, claims_twitter
 from benchmarks.paper.claims import COMMAND, HOLDS, READING, Claim
 from benchmarks.paper.command import FIRST_SEED, SEEDS
@@ -52,9 +53,8 @@ def write_report(grid: Grid, out: Path) -> Path:
         _failure_table(results),
     ]
     target = folder / "report.md"
-    partial = target.with_suffix(".partial")
-    partial.write_text("\n\n".join(section for section in sections if section) + "\n", "utf-8")
-    os.replace(partial, target)
+    with replacing(target, text=True) as file:
+        file.write("\n\n".join(section for section in sections if section) + "\n")
     return target
 
 

@@ -7,7 +7,6 @@ complete or absent, and the next start does the runs whose files are absent. Eve
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 import traceback
@@ -16,6 +15,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from aesara_nondecomp._files import replacing
 from benchmarks.gemm_floor import linked_blas
 from benchmarks.paper.grid import Run
 from benchmarks.paper.training import lines_of
@@ -118,13 +118,9 @@ def lines_path(out: Path, run: Run) -> Path:
 
 
 def _write_whole(path: Path, lines: list[dict]) -> None:
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    with partial.open("w", encoding="utf-8") as file:
+    with replacing(path, text=True) as file:
         for line in lines:
             file.write(json.dumps(line, allow_nan=False) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from aesara_nondecomp.history.plots import save_figure
 from benchmarks.plots import COLOURS, TITLES, pyplot
 from benchmarks.rivals.methods import OURS
 from benchmarks.rivals.verdicts import Verdict
@@ -88,5 +89,5 @@ def draw(verdicts: Sequence[Verdict], path: str) -> None:
         axis.grid(alpha=0.3)
     axes.flat[0].legend(fontsize=8)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path, dpi=110)
     plt.close(figure)

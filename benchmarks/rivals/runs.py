@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aesara_nondecomp._files import replacing
 from benchmarks.paper.runner import one_thread, unordered
 from benchmarks.rivals.methods import AT_HALF, OURS, RIVALS, our_values, rival_values
 from benchmarks.rivals.sets import SETS, part_of
@@ -148,7 +149,8 @@ def read_lines(path: Path) -> list[Line]:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        path.write_text(whole, encoding="utf-8")
+        with replacing(path, text=True) as file:
+            file.write(whole)
     return [json.loads(line) for line in whole.splitlines()]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp._files import replacing
+from aesara_nondecomp.history.plots import save_figure
 from benchmarks.plots import pyplot
 from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM, FOR_TABLES
 from benchmarks.twitter.types import Attended
@@ -41,7 +43,7 @@ def draw_convergence(runs: Sequence[dict[str, Any]], dataset: str, path: str) ->
             axis.grid(alpha=0.3)
     axes[0][0].legend(fontsize=8)
     figure.suptitle(f"{dataset}: KL divergence of the counted prevalence on the test set while training")
-    figure.savefig(path, dpi=100)
+    save_figure(figure, path, dpi=100)
     plt.close(figure)
 
 
@@ -71,7 +73,7 @@ def draw_drift(summary: Sequence[dict[str, Any]], dataset: str, path: str) -> No
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
     figure.suptitle(f"{dataset}: drift of the prevalence")
-    figure.savefig(path, dpi=100)
+    save_figure(figure, path, dpi=100)
     plt.close(figure)
 
 
@@ -99,7 +101,7 @@ def draw_attention(tweets: Sequence[Attended], path: str) -> None:
             box = {"facecolor": shade, "edgecolor": "none", "pad": 1.5}
             drawn = figure.text(x, y, word.replace("$", r"\$"), fontsize=11, bbox=box, family="DejaVu Sans")
             x += (drawn.get_window_extent(renderer).width + 7) / width
-    figure.savefig(path, dpi=100)
+    save_figure(figure, path, dpi=100)
     plt.close(figure)
 
 
@@ -118,7 +120,7 @@ def write_attention(tweets: Sequence[Attended], path: str) -> None:
             for word, weight, shade in zip(tweet.words, tweet.weights, _shades(tweet))
         ]
         lines.append(f"<p>{' '.join(words)}</p>")
-    with open(path, "w", encoding="utf-8") as page:
+    with replacing(path, text=True) as page:
         page.write("\n".join(lines) + "\n")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp._files import replacing
 from benchmarks.twitter.evaluation import PRIOR_ONLY, SAMPLE_SIZE
 from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM, FOR_TABLES
 
@@ -79,9 +79,8 @@ def write(content: dict[str, Any], path: str) -> None:
         "The attention figure shows tweets, whose text may not be passed on, so it is not stored here; the command "
         "draws it (`attention.png`, `attention.html`).",
     ]
-    with open(f"{path}.partial", "w", encoding="utf-8") as file:
+    with replacing(path, text=True) as file:
         file.write("\n\n".join(sections) + "\n")
-    os.replace(f"{path}.partial", path)
 
 
 def _head(content: dict[str, Any]) -> str:

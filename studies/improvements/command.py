@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 
+from aesara_nondecomp._files import replacing
 from studies.improvements.choice import ScoredTest, choose, tree_values
 from studies.improvements.methods import Method, methods
 from studies.improvements.protocol import Cell, cells, load_runs, train_all
@@ -42,10 +43,10 @@ def main(options: argparse.Namespace) -> int:
         train_all(cell, _variants(options), folder)
         print(f"trained {cell.dataset} seed {cell.seed}", flush=True)
     lines = [line for cell in _cells(options) for line in _results(cell, options, folder)]
-    with open(os.path.join(options.out, "results.jsonl"), "w", encoding="utf-8") as file:
+    with replacing(os.path.join(options.out, "results.jsonl"), text=True) as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
     text = tables(lines, options.measures)
-    with open(os.path.join(options.out, "tables.md"), "w", encoding="utf-8") as file:
+    with replacing(os.path.join(options.out, "tables.md"), text=True) as file:
         file.write(text)
     print(text)
     return 0

@@ -14,6 +14,7 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp import data
+from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.training.recipes import Problem, Recipe
 from benchmarks.experiment import BATCH_SIZE, prepare
@@ -197,10 +198,8 @@ def _path(folder: str, cell: Cell, name: str, rate: float) -> str:
 
 
 def _store(path: str, run: Run) -> None:
-    """Write to a temporary file and rename it, so that a file is complete or absent."""
-    partial = f"{path}.partial.npz"
-    np.savez(partial, steps=run.steps, weights=run.weights, held_scores=run.held_scores)
-    os.replace(partial, path)
+    with replacing(path) as file:
+        np.savez(file, steps=run.steps, weights=run.weights, held_scores=run.held_scores)
 
 
 def _load(path: str, name: str, rate: float) -> Run:
