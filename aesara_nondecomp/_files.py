@@ -42,7 +42,9 @@ def replacing(path: str | os.PathLike[str], *, text: bool = False) -> Iterator[A
         os.replace(partial, target)
     except BaseException as error:
         partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # a full disk is reported without the file
+        if (
+            isinstance(error, OSError) and error.errno and error.filename is None
+        ):  # a full disk is reported without the file
             error.filename = os.fspath(path)
         raise
 

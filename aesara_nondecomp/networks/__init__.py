@@ -4,12 +4,13 @@ Reading order: `network` (what a network is), `feedforward`, `tabular` and `recu
 table).
 """
 
-from aesara_nondecomp.networks.build import BUILDERS, Builder, build, make, takes_tokens
+from aesara_nondecomp.networks.build import BUILDERS, Builder, build, make, parameter_shapes, takes_tokens
 from aesara_nondecomp.networks.feedforward import linear, mlp
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, lstm
 from aesara_nondecomp.networks.tabular import tabular
 
 __all__ = [
-    "BUILDERS", "Builder", "Network", "attention", "build", "linear", "lstm", "make", "mlp", "tabular", "takes_tokens",
+    "BUILDERS", "Builder", "Network", "attention", "build", "linear", "lstm", "make", "mlp", "parameter_shapes",
+    "tabular", "takes_tokens",
 ]  # fmt: skip

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from aesara_nondecomp._checks import choose, require
-from aesara_nondecomp.networks.feedforward import linear, mlp
+from aesara_nondecomp.networks.feedforward import Shapes, linear, mlp, mlp_shapes
 from aesara_nondecomp.networks.network import Network
-from aesara_nondecomp.networks.recurrent import attention, lstm
-from aesara_nondecomp.networks.tabular import tabular
+from aesara_nondecomp.networks.recurrent import attention, attention_shapes, lstm, lstm_shapes
+from aesara_nondecomp.networks.tabular import tabular, tabular_shapes
 
 
 class Builder(NamedTuple):
@@ -25,10 +26,14 @@ class Builder(NamedTuple):
         Takes the size (number of columns or of words), then its options, ``dtype`` and ``seed`` by keyword.
     takes : {"numbers", "tokens"}
         Rows of feature columns, or of token ids.
+    shapes : callable or None
+        Takes what a description holds, and returns the shapes of the parameters. Without it, a network is built from
+        a model file before the file is known to hold its weights.
     """
 
     build: Callable[..., Network]
     takes: Literal["numbers", "tokens"]
+    shapes: Callable[..., Shapes] | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -38,11 +43,11 @@ class Builder(NamedTuple):
 
 
 BUILDERS: Mapping[str, Builder] = {
-    "attention": Builder(attention, "tokens"),
-    "linear": Builder(linear, "numbers"),  # describes itself as the mlp that it is
-    "lstm": Builder(lstm, "tokens"),
-    "mlp": Builder(mlp, "numbers"),
-    "tabular": Builder(tabular, "numbers"),
+    "attention": Builder(attention, "tokens", attention_shapes),
+    "linear": Builder(linear, "numbers", partial(mlp_shapes, hidden=())),  # describes itself as the mlp that it is
+    "lstm": Builder(lstm, "tokens", lstm_shapes),
+    "mlp": Builder(mlp, "numbers", mlp_shapes),
+    "tabular": Builder(tabular, "numbers", tabular_shapes),
 }
 
 
@@ -118,3 +123,27 @@ def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Networ
     """
     arguments = {**description, **({"dtype": dtype} if dtype else {})}
     return choose("network builder", arguments.pop("builder", None), BUILDERS).build(**arguments)
+
+
+def parameter_shapes(description: Mapping[str, Any]) -> Shapes:
+    """The shapes of the parameters of the network that `build` makes, as a rule without making it.
+
+    Parameters
+    ----------
+    description : mapping
+        As for `build`.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Raises
+    ------
+    ValueError
+        If the builder is unknown, or a size is below 1.
+    """
+    arguments = dict(description)
+    builder = choose("network builder", arguments.pop("builder", None), BUILDERS)
+    if builder.shapes is not None:
+        return builder.shapes(**arguments)
+    return [p.get_value(borrow=True).shape for p in builder.build(**arguments).parameters]

@@ -13,6 +13,8 @@ from aesara_nondecomp._checks import choose, number, positive_int, random_genera
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense
 
+Shapes = list[tuple[int, ...]]
+
 
 def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Network:
     """Make a linear model X w + b; weights and bias start at 0.
@@ -97,6 +99,34 @@ def mlp(
         "dtype": dtype,
     }
     return _layered(sizes[0], draw, description, seed)
+
+
+def mlp_shapes(n_features: int, hidden: Sequence[int] = (64, 64), **_: Any) -> Shapes:
+    """The shapes of the parameters of an `mlp`, or without hidden layers of a `linear`.
+
+    Parameters
+    ----------
+    n_features : int
+        As for `mlp`.
+    hidden : sequence of int, default (64, 64)
+        As for `mlp`.
+    **_ : object
+        All else has no effect on them.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Raises
+    ------
+    ValueError
+        If a width is below 1.
+    """
+    return _dense_shapes(_layer_sizes(n_features, hidden))
+
+
+def _dense_shapes(sizes: Sequence[int]) -> Shapes:
+    return [shape for fan_in, fan_out in zip(sizes, sizes[1:]) for shape in ((fan_in, fan_out), (fan_out,))]
 
 
 def _layer_sizes(n_features: int, hidden: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import positive_int, random_generator
-from aesara_nondecomp.networks.feedforward import _dropped, _weights, check_common
+from aesara_nondecomp.networks.feedforward import Shapes, _dense_shapes, _dropped, _weights, check_common
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import attention_pool, dense, lookup
 from aesara_nondecomp.ops import lstm as lstm_layer
@@ -147,6 +147,71 @@ def attention(
     description = {"builder": "attention", "vocabulary_size": n_words, "embedding": d, "hidden": h}
     description.update(alignment=a, decoder=s)
     return _network(build, draw, names, description, dropout, dtype, seed)
+
+
+def lstm_shapes(vocabulary_size: int, embedding: int = 64, hidden: int = 64, **_: Any) -> Shapes:
+    """The shapes of the parameters of an `lstm`.
+
+    Parameters
+    ----------
+    vocabulary_size : int
+        As for `lstm`.
+    embedding : int, default 64
+        As for `lstm`.
+    hidden : int, default 64
+        As for `lstm`.
+    **_ : object
+        All else has no effect on them.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1.
+    """
+    n_words, d, h = _sizes(vocabulary_size, embedding=embedding, hidden=hidden)
+    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, 1])]
+
+
+def attention_shapes(
+    vocabulary_size: int, embedding: int = 64, hidden: int = 64, alignment: int = 64, decoder: int = 64, **_: Any
+) -> Shapes:
+    """The shapes of the parameters of an `attention`.
+
+    Parameters
+    ----------
+    vocabulary_size : int
+        As for `attention`.
+    embedding : int, default 64
+        As for `attention`.
+    hidden : int, default 64
+        As for `attention`.
+    alignment : int, default 64
+        As for `attention`.
+    decoder : int, default 64
+        As for `attention`.
+    **_ : object
+        All else has no effect on them.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1.
+    """
+    sizes = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder)
+    n_words, d, h, a, s = sizes
+    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, a, 1])[:3], *_dense_shapes([h, s, 1])]
+
+
+def _encoder_shapes(n_words: int, d: int, h: int) -> Shapes:
+    return [(n_words, d), (d, 4 * h), (h, 4 * h), (4 * h,)]
 
 
 def _network(

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp._checks import number, positive_int, require
-from aesara_nondecomp.networks.feedforward import _check_layers, _initial_values, _layer_sizes, _layered, _scheme
+from aesara_nondecomp.networks.feedforward import (
+    Shapes,
+    _check_layers,
+    _dense_shapes,
+    _initial_values,
+    _layer_sizes,
+    _layered,
+    _scheme,
+)
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import periodic
 
@@ -116,6 +124,50 @@ def tabular(
         block_names=("W", "c", "V", "b"),
         undecayed=("W", "c", "b"),
     )
+
+
+def tabular_shapes(
+    n_features: int,
+    hidden: Sequence[int] = (64, 64),
+    numeric: Sequence[int] | None = None,
+    bins: Sequence[Bin] = (),
+    frequencies: int = 16,
+    outputs: int = 3,
+    **_: Any,
+) -> Shapes:
+    """The shapes of the parameters of a `tabular`.
+
+    Parameters
+    ----------
+    n_features : int
+        As for `tabular`.
+    hidden : sequence of int, default (64, 64)
+        As for `tabular`.
+    numeric : sequence of int, optional
+        As for `tabular`.
+    bins : sequence of (int, float, float), default ()
+        As for `tabular`.
+    frequencies : int, default 16
+        As for `tabular`.
+    outputs : int, default 3
+        As for `tabular`.
+    **_ : object
+        All else has no effect on them.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Raises
+    ------
+    ValueError
+        If a width or number is below 1.
+    """
+    d, *widths, _last = _layer_sizes(n_features, hidden)
+    columns = d if numeric is None else len(numeric)
+    f, e = positive_int("frequencies", frequencies), positive_int("outputs", outputs)
+    block: Shapes = [(columns, f), (columns, f), (columns, f, e), (columns, e)]
+    return [*block, *_dense_shapes([d + columns * e + len(bins), *widths, 1])]
 
 
 def _column(column: Any, d: int) -> int:

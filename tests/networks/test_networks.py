@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp.networks import BUILDERS, Network, build, linear, lstm, make, mlp, takes_tokens
+from aesara_nondecomp.networks import BUILDERS, Network, build, linear, lstm, make, mlp, parameter_shapes, takes_tokens
 
 # Aesara's Python implementations: nothing here is about compiled code.
 IN_PYTHON = aesara.compile.mode.Mode(linker="py", optimizer=None)
@@ -297,6 +297,28 @@ def test_a_network_of_the_table_takes_the_rows_that_its_row_says_and_is_built_ag
     assert network.dtype == dtype == again.dtype
     assert (network.n_words == 7) if network.takes_tokens else (network.n_columns == 7)
     assert_equal_values(values_of(again), values_of(network))
+    assert parameter_shapes(network.description) == [value.shape for value in values_of(network)]
+
+
+DESCRIBED = [
+    lambda: mlp(3, ()),
+    lambda: mlp(3, (5, 2)),
+    lambda: make("tabular", 4, hidden=(), numeric=(0, 2), bins=((1, 0.0, 1.0),), frequencies=3, outputs=2),
+    lambda: make("tabular", 2, hidden=(3,), numeric=()),
+    lambda: lstm(9, 2, 3),
+    lambda: make("attention", 9, embedding=2, hidden=3, alignment=4, decoder=5),
+]
+
+
+@pytest.mark.parametrize("made", DESCRIBED)
+def test_the_shapes_of_the_parameters_follow_from_the_description(made):
+    network = made()
+    assert parameter_shapes(network.description) == [value.shape for value in values_of(network)]
+
+
+def test_the_shapes_of_a_vast_network_are_known_without_building_it(monkeypatch):
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: pytest.fail("built"))
+    assert parameter_shapes({"builder": "mlp", "n_features": 10**9, "hidden": [10**9]})[0] == (10**9, 10**9)
 
 
 def test_make_hands_options_to_the_builder():
