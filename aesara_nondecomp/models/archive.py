@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import platform
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -88,20 +90,53 @@ def read_archive(path: PathLike, kind: str) -> tuple[dict[str, Any], dict[str, N
     ValueError
         If it is not an archive of that kind, of another version, truncated or altered.
     """
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise _unusable(path, kind, "it is a pipe or a device, not a file")
     content = Path(path).read_bytes()
     try:
         arrays = _members(content)
         header = json.loads(arrays.pop("header").tobytes())
         found, written_in = header["format"], header["version"]
+    except MemoryError:  # the file may be whole
+        raise
     except Exception:  # zip and npy readers fail in many ways on bytes that they did not write
         raise _unusable(path, kind, "it cannot be read as one: it is cut short, damaged, or something else") from None
     if found != _format(kind):
         raise _unusable(path, kind, f"it calls itself {found!r}")
-    if written_in not in VERSIONS[kind]:
+    if type(written_in) is not int or written_in not in VERSIONS[kind]:
         raise _unusable(path, kind, _why_not_readable(kind, written_in))
     if header.pop("checksum", None) != _checksum(header, arrays):
         raise _unusable(path, kind, "its checksum does not fit: it was altered or damaged")
     return header, arrays
+
+
+@contextmanager
+def usable(path: PathLike, kind: str) -> Iterator[None]:
+    """Turn an error in using what `read_archive` returned, of any type, into the one ValueError of unusable files.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    kind : {"model", "checkpoint"}
+        As given to `read_archive`.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ValueError
+        If the block fails: a file may have a fitting checksum and have been made by hand.
+    """
+    try:
+        yield
+    except (ImportError, MemoryError):  # not the fault of the file
+        raise
+    except Exception as error:
+        why = str(error) if isinstance(error, ValueError) else f"{type(error).__name__} {error}"
+        raise _unusable(path, kind, f"it holds what no {kind} holds: {why[:200].rstrip('.')}") from error
 
 
 def describe_measure(measure: measures.Measure) -> dict[str, Any]:
@@ -148,8 +183,7 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | st
     ValueError
         If the measure is not in the catalogue and none is given, or the given one is not the stored one.
     """
-    name, parameters = description["name"], description["parameters"]
-    stored = None if parameters is None else measures.get(name, **parameters)
+    name, stored = description["name"], stored_measure(description)
     if given is not None:
         found = measures.get(given)
         same = found.name == name if stored is None else found == stored
@@ -158,6 +192,29 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | st
     if stored is None:
         raise ValueError(f"{name!r} is a measure of your own; a file keeps its name only. Pass it as `measure`.")
     return stored
+
+
+def stored_measure(description: Mapping[str, Any]) -> measures.Measure | None:
+    """The measure that `describe_measure` described.
+
+    Parameters
+    ----------
+    description : mapping of str to object
+        The description.
+
+    Returns
+    -------
+    measures.Measure or None
+        None for a measure that is not in the catalogue.
+
+    Raises
+    ------
+    ValueError
+        If the catalogue has no such measure, or not with such parameters.
+    """
+    name, parameters = description["name"], description["parameters"]
+    require(isinstance(name, str), "a measure has a name", name)
+    return None if parameters is None else measures.get(name, **parameters)
 
 
 def _write_members(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -169,12 +226,30 @@ def _write_members(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _members(content: bytes) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz; each member is read whole first, so that its zip checksum guards its shape."""
+    """The arrays of an .npz; each member is read whole first, so that its zip checksum guards its shape.
+
+    They are written without compression, so all of them together take no more memory than the file. One that says
+    otherwise would take any amount of it.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    return {
-        name.removesuffix(".npy"): np.load(io.BytesIO(member), allow_pickle=False) for name, member in members.items()
-    }
+        entries = archive.infolist()
+        plain = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+        size = sum(entry.file_size for entry in entries)
+        require(plain and size <= len(content), "members must be as large as they are stored", size)
+        arrays = {entry.filename.removesuffix(".npy"): _array(archive.read(entry)) for entry in entries}
+    require(len(arrays) == len(entries), "each member must have a name of its own", len(entries))
+    return arrays
+
+
+def _array(member: bytes) -> NDArray[Any]:
+    """The array of an .npy member, which must be as large as its shape says, before memory is taken for it."""
+    stream = io.BytesIO(member)
+    version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call, unused-ignore]
+    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, _, dtype = read_header(stream)  # type: ignore[no-untyped-call, unused-ignore]
+    size = math.prod(shape) * dtype.itemsize
+    require(size == len(member) - stream.tell(), "a member must hold its array and nothing else", size)
+    return np.asarray(np.load(io.BytesIO(member), allow_pickle=False))
 
 
 def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -26,7 +26,15 @@ from aesara_nondecomp.data import (
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
-from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
+from aesara_nondecomp.models.archive import (
+    describe_measure,
+    read_archive,
+    restore_measure,
+    stored_measure,
+    usable,
+    write_archive,
+)
+from aesara_nondecomp.models.model_checks import check_model, check_weights, network_names, stored_weights
 from aesara_nondecomp.step import TrainFunctions
 
 
@@ -342,13 +350,17 @@ class Model:
         Parameters
         ----------
         path : str or path-like
-            Used without adding a suffix; an existing file is replaced.
+            Used without adding a suffix; an existing file is replaced, with its mode and owner kept. A link is
+            followed; a pipe or a device gets the bytes at once.
 
         Raises
         ------
         ValueError
-            If the network has no description, or the labels are not booleans, numbers or text.
+            If the network has no description, the labels are not booleans, numbers or text, or a weight is not finite.
+        OSError
+            If the file cannot be written; a former one is left as it was.
         """
+        check_weights(self)
         write_archive(path, "model", *to_archive(self))
 
     def __copy__(self) -> Model:
@@ -423,12 +435,19 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is truncated, altered, of another kind or of a newer version, or needs a `measure`; or if `dtype` is
-        not one of the two.
+        If the file is truncated, altered, of another kind or of a newer version, holds what no model holds, such as
+        weights that are not finite, or needs a `measure`; or if `dtype` is not one of the two.
     """
     if dtype is not None:
         choose("dtype", dtype, dict.fromkeys(("float32", "float64")))
-    return from_archive(*read_archive(path, "model"), dtype=dtype, measure=measure)
+    header, arrays = read_archive(path, "model")
+    with usable(path, "model"):
+        stored_measure(header["measure"])
+    trained_for = restore_measure(header["measure"], measure)
+    with usable(path, "model"):
+        model = from_archive(header, arrays, dtype=dtype, measure=trained_for)
+        check_model(model)
+    return model
 
 
 def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -468,7 +487,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     }
     return header, {
         f"{name}.{k}": value
-        for name, parameters in zip(_network_names(len(model.voters)), (model.parameters, *model.voters))
+        for name, parameters in zip(network_names(len(model.voters)), (model.parameters, *model.voters))
         for k, value in enumerate(parameters)
     }
 
@@ -500,14 +519,12 @@ def from_archive(
     Raises
     ------
     ValueError
-        If a `measure` is needed.
+        If a `measure` is needed, or the arrays are not those of the network.
     """
-    header = _with_encoder(header, arrays)
+    header, stored = _with_encoder(header, arrays), stored_weights(header, arrays)
     network = networks.build(header["network"], dtype=dtype)
-    parameters, *voters = (
-        [arrays[f"{name}.{k}"].astype(network.dtype) for k in range(len(network.parameters))]
-        for name in _network_names(header.get("voters", 0))  # files before version 3 hold one network
-    )
+    with np.errstate(over="ignore"):  # `load_model` refuses what another dtype cannot hold
+        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
     return Model(
         TrainFunctions(network),
         parameters,
@@ -522,11 +539,6 @@ def from_archive(
         voters=voters,
         collapsed=header.get("collapsed", False),
     )
-
-
-def _network_names(voters: int) -> list[str]:
-    """Of the networks' arrays in a model file."""
-    return ["parameters", *(f"voter{k}" for k in range(voters))]
 
 
 def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, Any]:

@@ -1,0 +1,190 @@
+"""What a model from a file must hold, whose checksum may fit although it was made by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp import networks
+from aesara_nondecomp._checks import number, positive_int, require
+from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder
+from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.networks import Network
+
+if TYPE_CHECKING:
+    from aesara_nondecomp.models.model import Model
+
+ROUNDING = 1e-9  # of a mean of numbers in [0, 1]
+
+
+def stored_weights(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[list[NDArray[Any]]]:
+    """The weights of all networks of a model file, of the shapes that its description says.
+
+    They are compared before a network is built, as a description may say that it takes any amount of memory.
+
+    Parameters
+    ----------
+    header : mapping
+        Of the file.
+    arrays : mapping of str to array
+        Of the file.
+
+    Returns
+    -------
+    list of list of array
+        Those of the first network, and of each that votes with it.
+
+    Raises
+    ------
+    ValueError
+        If arrays are missing, or are not floats of these shapes.
+    """
+    voters = header.get("voters", 0)  # files before version 3 hold one network
+    require(type(voters) is int and 0 <= voters < max(1, len(arrays)), "voters must be as many as are stored", voters)
+    shapes = networks.parameter_shapes(header["network"])
+    return [[_weight(arrays, f"{name}.{k}", shape) for k, shape in enumerate(shapes)] for name in network_names(voters)]
+
+
+def network_names(voters: int) -> list[str]:
+    """The beginnings of the names of arrays in a model file.
+
+    Parameters
+    ----------
+    voters : int
+        Number of networks beside the first one.
+
+    Returns
+    -------
+    list of str
+    """
+    return ["parameters", *(f"voter{k}" for k in range(voters))]
+
+
+def _weight(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    require(name in arrays, f"the array {name!r} is needed", ", ".join(arrays))
+    value = arrays[name]
+    fits = value.shape == shape and value.dtype.kind == "f"
+    require(fits, f"{name!r} must be floats of shape {shape}", f"{value.dtype} of shape {value.shape}")
+    return value
+
+
+def check_weights(model: Model) -> None:
+    """Check that all weights are finite.
+
+    Parameters
+    ----------
+    model : Model
+        To be saved, or from a file.
+
+    Raises
+    ------
+    ValueError
+        If one is not.
+    """
+    for parameters in (model.parameters, *model.voters):
+        for k, value in enumerate(parameters):
+            wrong = int(np.sum(~np.isfinite(value)))
+            require(not wrong, f"the weights of a model must be finite numbers, also as {value.dtype}", f"{wrong} of "
+                    f"{np.size(value)} in array {k} that are not")  # fmt: skip
+
+
+def check_model(model: Model) -> None:
+    """Check the fields of a model from a file before it is used.
+
+    Parameters
+    ----------
+    model : Model
+        Built from the file.
+
+    Raises
+    ------
+    ValueError
+        If a field is none of a model, or does not fit its network.
+    """
+    check_weights(model)
+    _check_share("prior", model.prior)
+    require(0 < model.prior < 1, "prior must lie strictly between 0 and 1", model.prior)
+    _check_classes(model.classes)
+    _check_threshold(model.threshold)
+    step = model.best_step
+    require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
+    require(isinstance(model.collapsed, bool), "collapsed must be True or False", model.collapsed)
+    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
+    if model.quantifier is not None:
+        _check_quantifier(model.quantifier)
+    _check_encoder(model.encoder, model.functions.network)
+
+
+def _check_share(name: str, value: Any) -> None:
+    inside = -ROUNDING <= number(name, value) <= 1 + ROUNDING
+    require(inside, f"{name} must be a number in [0, 1]", value)
+
+
+def _check_threshold(value: Any) -> None:
+    require(not math.isnan(number("threshold", value)), "threshold must be a number", value)
+
+
+def _check_classes(classes: Sequence[Any]) -> None:
+    kinds = {isinstance(label, str) for label in classes if isinstance(label, (bool, int, float, str))}
+    usable = len(classes) == 2 and len(kinds) == 1 and all(isinstance(c, (bool, int, float, str)) for c in classes)
+    require(usable, "classes must be two labels, both numbers or both text", classes)
+    negative, positive = classes
+    differ = negative != positive and negative == negative and positive == positive
+    require(differ, "classes must be two different labels", classes)
+
+
+def _check_quantifier(quantifier: Quantifier) -> None:
+    _check_threshold(quantifier.threshold)
+    for name in ("prior", "tpr", "fpr", "soft_tpr", "soft_fpr"):
+        _check_share(name, getattr(quantifier, name))
+    slope, intercept = (number("calibration", value) for value in quantifier.calibration)
+    usable = 0 <= slope < math.inf and math.isfinite(intercept)
+    require(usable, "calibration must be finite, with a slope of at least 0", quantifier.calibration)
+
+
+def _check_encoder(encoder: InputEncoder, network: Network) -> None:
+    if encoder.table is not None:
+        _check_table(encoder.table)
+    if encoder.standardiser is not None:
+        _check_standardiser(encoder.standardiser)
+    if encoder.names is not None:
+        require(all(isinstance(name, str) for name in encoder.names), "names must be text", encoder.names)
+    if encoder.vocabulary is not None:
+        _check_texts("words", encoder.vocabulary.words)
+        positive_int("max_tokens", encoder.vocabulary.max_tokens)
+        n_words = network.n_words if network.takes_tokens else 0
+        require(len(encoder.vocabulary) <= n_words, f"the network has {n_words} words", len(encoder.vocabulary))
+    parts = {"table": encoder.table and encoder.table.feature_names, "standardiser": encoder.standardiser and
+             encoder.standardiser.mean_}  # fmt: skip
+    for name, columns in parts.items():
+        if columns is not None and network.n_columns is not None:
+            needed = f"the {name} must have the {network.n_columns} columns of the network"
+            require(len(columns) == network.n_columns, needed, len(columns))
+
+
+def _check_table(table: TableEncoder) -> None:
+    _check_texts("columns", (*table.numeric, *table.categorical))
+    counts = len(table.medians) == len(table.numeric) and len(table.categories) == len(table.categorical)
+    require(counts, "each column of a table must have its median or its categories", len(table.medians))
+    require(bool(np.isfinite(table.medians).all()), "medians must be finite numbers", table.medians)
+    for name, categories in zip(table.categorical, table.categories):
+        _check_texts(f"the categories of {name!r}", categories)
+
+
+def _check_standardiser(standardiser: Standardiser) -> None:
+    mean, scale, clip = standardiser
+    usable = mean.ndim == 1 and mean.shape == scale.shape and {mean.dtype.kind, scale.dtype.kind} <= {"f", "i"}
+    require(usable, "means and scales must be numbers, one of each column", f"shapes {mean.shape} and {scale.shape}")
+    finite = bool(np.isfinite(mean).all() and np.isfinite(scale).all() and (scale > 0).all())
+    require(finite, "means and scales must be finite, and scales above 0", "others")
+    require(number("clip", clip) > 0, "clip must be above 0", clip)
+
+
+def _check_texts(name: str, texts: Sequence[Any]) -> None:
+    """Check that texts are different ones."""
+    require(all(isinstance(text, str) for text in texts), f"{name} must be text", texts)
+    require(len(set(texts)) == len(texts), f"{name} must differ from each other", texts)
