@@ -15,7 +15,7 @@ from aesara_nondecomp._checks import positive_int, random_generator, shown, sugg
 from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
-from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed
+from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed, stored_count
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
 BLOCK_BYTES = 2**20  # fits in a core's cache
@@ -178,9 +178,10 @@ class MiniBatches:
                     f"these batches have {name} = {value}, but the stored state was taken with "
                     f"{state.get(name)}. Rebuild MiniBatches with the same data and options."
                 )
+        since = stored_count(state, "batches_since", self.steps_per_epoch)
         self._sampler.restore(state["streams"])
         # Replaying whole batches keeps a stored state independent of how many a block holds.
-        self._sampler.draw(state["batches_since"])
+        self._sampler.draw(since)
         self._start_anew()
 
     def _signature(self) -> dict[str, Any]:

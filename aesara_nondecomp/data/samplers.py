@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
+
 
 class _RowStream:
     """Infinite shuffled epochs of rows.
@@ -48,8 +50,8 @@ class _RowStream:
         self._rng.bit_generator.state = state["rng"]
         self._shuffle()
         # States stored before epochs were padded count the rows alone: after the last one comes the next epoch.
-        at_end = state["position"] == self._count
-        self._position = len(self._order) if at_end else state["position"]
+        position = stored_count(state, "position", len(self._order))
+        self._position = len(self._order) if position == self._count else position
 
     def _shuffle(self) -> None:
         # The order follows from the generator's state, so only that has to be stored.
@@ -163,6 +165,33 @@ class ClassSampler:
         """
         for stream, stored in zip(self._streams, state):
             stream.restore(stored)
+
+
+def stored_count(state: dict[str, Any], name: str, most: int) -> int:
+    """A count in a stored state.
+
+    Parameters
+    ----------
+    state : dict
+        The state.
+    name : str
+        Of the count.
+    most : int
+        The largest count that there can be.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If it is no whole number from 0 to `most`.
+    """
+    count = state[name]
+    inside = type(count) is int and 0 <= count <= most
+    require(inside, f"{name} of a stored state must be a whole number from 0 to {most}", count)
+    return int(count)
 
 
 def child_seed(rng: np.random.Generator) -> int:

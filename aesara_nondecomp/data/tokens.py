@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
+from aesara_nondecomp.data.samplers import stored_count
 
 CHUNK = 16  # batches whose rows are sorted by length together
 WIDTH_STEP = 8  # batches are trimmed to a multiple of this, so that few shapes occur
@@ -122,7 +123,7 @@ class LengthBuckets:
         self._sampler.restore(state["streams"])
         self._rng.bit_generator.state = state["rng"]
         self._load_chunk()
-        self._position = state["position"]
+        self._position = stored_count(state, "position", len(self._chunk))
 
     def _load_chunk(self) -> None:
         self._streams_at_chunk, self._rng_at_chunk = self._sampler.state(), self._rng.bit_generator.state

@@ -23,7 +23,7 @@ from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.measures import Measure
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
-from aesara_nondecomp.models.archive import read_archive, write_archive
+from aesara_nondecomp.models.archive import read_archive, usable, write_archive
 from aesara_nondecomp.parallel import DistributedRows, all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
@@ -108,24 +108,23 @@ class CheckpointFile:
         """
         self._kept = {"start": start, "fingerprint": {**fingerprint, "seed": json.dumps(start)}}
         if self._stored:
-            header, arrays = self._stored
-            self._check(header["fingerprint"])
-            done = [
-                _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor)
-                for k, values in enumerate(header["done"])
-            ]
-            run, monitor = fitting.restore(done)
-            if monitor:
-                monitor.restore(header["validation"], _named(arrays, "validation."))
-            run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
+            self._check(self._stored[0]["fingerprint"])
+            with usable(self.path, "checkpoint"):
+                _restore(fitting, *self._stored)
         self._stored = None
 
     def _read(self, resume: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         if not self._is_root:
             return None
-        usable = self.path.parent.is_dir() and not self.path.is_dir()
-        require(usable, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
-        return read_archive(self.path, "checkpoint") if resume and self.path.exists() else None
+        placed = self.path.parent.is_dir() and not self.path.is_dir()
+        require(placed, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
+        if not resume or not self.path.exists():
+            return None
+        header, arrays = read_archive(self.path, "checkpoint")
+        with usable(self.path, "checkpoint"):
+            np.random.default_rng().bit_generator.state = header["start"]
+            require(isinstance(header["fingerprint"], dict), "a fingerprint is a dict", header["fingerprint"])
+        return header, arrays
 
     def write(self, fitting: CrossFit) -> None:
         """Store the networks as they are after the last step.
@@ -163,6 +162,45 @@ class CheckpointFile:
                 f"the checkpoint {str(self.path)!r} is of another run: it differs in {', '.join(differing)}. "
                 "Resume with the data and settings that it was written with, or start afresh with another path."
             )
+
+
+def _restore(fitting: CrossFit, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Bring the networks before their first step to where a checkpoint left them."""
+    require(len(header["done"]) <= fitting.count, f"at most {fitting.count} networks are done", len(header["done"]))
+    done = [
+        _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor)
+        for k, values in enumerate(header["done"])
+    ]
+    shapes = [p.get_value(borrow=True).shape for p in fitting.functions.network.parameters]
+    run, monitor = fitting.restore(done)
+    if monitor:
+        monitor.restore(header["validation"], _named(arrays, "validation."))
+    for each in (*(trained.monitor for trained in done), monitor):
+        if each:
+            _check_monitor(each, shapes)
+    for name, value in arrays.items():
+        finite = value.dtype.kind != "f" or not name.startswith(("whole.", "training.")) or np.isfinite(value).all()
+        require(bool(finite), "weights must be finite", f"others in {name!r}")
+    run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
+
+
+def _check_monitor(monitor: ValidationMonitor, shapes: list[tuple[int, ...]]) -> None:
+    """Raise a ValueError unless the evaluations of a network can be its own."""
+    kept, made = monitor.snapshots, range(len(monitor.evaluations))
+    needed = set(made) if monitor.keep_all or monitor.best is None else {monitor.best}
+    require(needed <= set(kept) <= set(made), f"weights of the evaluations {sorted(needed)} are needed", sorted(kept))
+    for snapshot in kept.values():
+        given = [np.shape(value) for value in snapshot.parameters]
+        require(given == shapes, f"weights of shapes {shapes} are needed", given)
+        for values in (snapshot.scores, *snapshot.parameters):
+            require(bool(np.isfinite(values).all()), "weights and scores must be finite", "others")
+        own = np.shape(snapshot.scores) == np.shape(monitor.signs)
+        require(own, f"scores of shape {np.shape(monitor.signs)} are needed", np.shape(snapshot.scores))
+    signs, weight = monitor.signs, monitor.weight
+    require(bool(np.isin(signs, (-1, 1)).all()), "labels must be -1 and 1", "others")
+    if weight is not None:
+        above = weight.shape == np.shape(signs) and bool((weight > 0).all())
+        require(above, "weights of rows must be above 0, one of each", weight.shape)
 
 
 # -- the fingerprint -------------------------------------------------------------------------------------------------
@@ -295,7 +333,11 @@ def _pack_history(history: Sequence[Step]) -> tuple[list[Any], dict[str, NDArray
 def _unpack_history(run_lengths: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Step]:
     names = itertools.chain.from_iterable(itertools.repeat(names, count) for names, count in run_lengths)
     duals = iter(arrays["duals"].tolist())
-    return [
+    history = [
         Step(int(step), int(samples), seconds, rate, {name: next(duals) for name in of_step}, ClassSums(*sums), norm)
         for of_step, (step, samples, seconds, rate, norm, *sums) in zip(names, arrays["history"].tolist())
     ]
+    packed, columns = _pack_history(history)
+    same = packed == run_lengths and all(np.array_equal(columns[k], arrays[k], equal_nan=True) for k in columns)
+    require(same, "a history needs as many numbers as it has steps", run_lengths)
+    return history

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Functions
@@ -230,8 +231,17 @@ class TrainingRun:
             As from `state`.
         history : list of Step
             The record of the steps before.
+
+        Raises
+        ------
+        ValueError
+            If it is the state of another run, or none.
         """
-        self.phase, self.history = values["phase"], history
+        index, last = values["phase"], len(self.phases) - 1
+        require(type(index) is int and 0 <= index <= last, f"a phase must be a whole number from 0 to {last}", index)
+        first, end = [0, *self.last_steps][index], self.last_steps[index]
+        require(first <= len(history) <= end, f"phase {index} has steps {first} to {end}", len(history))
+        self.phase, self.history = index, history
         self.rng.bit_generator.state = values["rng"]
         n_parameters = len(self.functions.network.parameters)
         self.functions.load([arrays[f"whole.{k}"] for k in range(n_parameters)])
@@ -240,8 +250,20 @@ class TrainingRun:
         phase.functions.restore(
             {name.removeprefix("training."): value for name, value in arrays.items() if name.startswith("training.")}
         )
-        phase.batches.restore(values["batches"])
-        phase.driver.restore(values["driver"])
+        for part, name in ((phase.batches, "batches"), (phase.driver, "driver")):
+            require(_alike(values[name], part.state()), f"{name} need a state of other values", values[name])
+            part.restore(values[name])
+
+
+def _alike(stored: Any, like: Any) -> bool:
+    """Whether a stored state has the form of another one: the same names and counts of numbers, texts or None."""
+    if isinstance(like, dict):
+        return (
+            isinstance(stored, dict) and stored.keys() == like.keys() and all(_alike(stored[k], like[k]) for k in like)
+        )
+    if isinstance(like, (list, tuple)):
+        return isinstance(stored, list) and len(stored) == len(like) and all(map(_alike, stored, like))
+    return isinstance(stored, str) if isinstance(like, str) else stored is None or isinstance(stored, (int, float))
 
 
 class _PhaseState:
