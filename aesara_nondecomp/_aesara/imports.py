@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aesara_nondecomp._aesara import setup
+from aesara_nondecomp._aesara import failures, setup
 
 _HARMLESS = (
     "Using NumPy C-API based implementation",  # the fallback that `doctor` reports
@@ -51,7 +51,7 @@ _problem = setup.compiler_problem()
 if _problem is not None:
     _disable_compilation(_problem)
 
-with _without_collecting():
+with _without_collecting(), failures.explained_import():
     import aesara
     import aesara.tensor as at
     from aesara.gradient import DisconnectedType
@@ -61,6 +61,14 @@ with _without_collecting():
     from aesara.scalar import int32
     from aesara.tensor.blas_headers import blas_header_text
     from aesara.tensor.random.type import RandomGeneratorType
+
+if aesara.config.warn_float64 != "ignore":
+    warnings.warn(
+        f"warn_float64={aesara.config.warn_float64} is set to 'ignore', as class sums and duals are float64 whatever "
+        "the network is. Leave it out of AESARA_FLAGS.",
+        stacklevel=2,
+    )
+    aesara.config.warn_float64 = "ignore"
 
 
 def jax_mode() -> tuple[Any, Any]:

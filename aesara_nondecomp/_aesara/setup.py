@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import stat
 import sys
 import warnings
 
@@ -43,7 +44,40 @@ def configure() -> None:
         _warn_if_too_late(chosen)
         return
     ours = {"floatX": "float32", "blas__ldflags": blas_flags()}
+    if not chosen & {"base_compiledir", "compiledir"}:
+        ours.update(_cache_flags())
     add_flags({name: value for name, value in ours.items() if name.lower() not in chosen})
+
+
+def _cache_flags() -> dict[str, str]:
+    """A folder below that of temporary files for what Aesara compiles, where it cannot be in the home folder."""
+    home = os.path.join(os.environ.get("HOME") or os.path.expanduser("~"), ".aesara")
+    if sys.platform == "win32" or _can_be_written(home):
+        return {}
+    import tempfile
+
+    try:
+        folder = os.path.join(tempfile.gettempdir(), f"aesara_nondecomp-{os.getuid()}")
+        os.makedirs(folder, 0o700, exist_ok=True)
+        found = os.lstat(folder)
+        if found.st_uid != os.getuid() or found.st_mode & 0o022 or not stat.S_ISDIR(found.st_mode):
+            folder = tempfile.mkdtemp()  # the name is taken: code from a folder of somebody else must not be run
+    except OSError:
+        return {}  # then the import of Aesara fails, and says so
+    warnings.warn(
+        f"Aesara's cache cannot be written to {home!r}, so it is {folder!r} until the temporary files are removed. "
+        "Choose a folder that stays: AESARA_FLAGS=base_compiledir=FOLDER.",
+        stacklevel=4,
+    )
+    return {"base_compiledir": folder}
+
+
+def _can_be_written(folder: str) -> bool:
+    """Whether a folder that is there or not can be written to, as far as its permissions show."""
+    folder = os.path.abspath(folder)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder) and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
 
 
 def add_flags(flags: dict[str, str]) -> None:

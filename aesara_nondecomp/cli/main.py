@@ -29,11 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit
         With status 2 on a usage error, and with 0 after ``--help``, as argparse does.
     """
-    with interrupted_at_once():
-        from aesara_nondecomp.cli.parser import build_parser
-
-        options = build_parser().parse_args(arguments)  # checks of options import more
     try:
+        with interrupted_at_once():
+            from aesara_nondecomp.cli.parser import build_parser
+
+            options = build_parser().parse_args(arguments)  # some values are checked by parts that need Aesara
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)

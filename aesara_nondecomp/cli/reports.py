@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._files import replacing
@@ -13,7 +13,9 @@ from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
-from aesara_nondecomp.models.model import Model
+
+if TYPE_CHECKING:  # `measures` and `doctor` print without Aesara, which may not start
+    from aesara_nondecomp.models.model import Model
 
 
 def model_facts(model: Model) -> dict[str, Any]:

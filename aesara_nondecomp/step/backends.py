@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aesara_nondecomp._aesara import compiler_flags
+from aesara_nondecomp._aesara import compiler_flags, failures
 from aesara_nondecomp._aesara.imports import RandomGeneratorType, aesara, at, jax_mode
 from aesara_nondecomp.step.locks import ForkedLock
 
@@ -50,12 +50,17 @@ def compile_c(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[
     Returns
     -------
     callable
+
+    Raises
+    ------
+    OSError
+        If the folder of compiled code, or that of temporary files, is full or cannot be written to.
     """
     # Intermediate arrays are kept for the next call (`allow_gc`): otherwise a step of 5000 rows spends a quarter of its
     # time on fresh memory. FusedUpdate works in place from the start, so no rewrite has to find that out.
     mode = aesara.compile.mode.get_default_mode().clone(link_kwargs={"allow_gc": False})
-    compiler_flags.cache_march_flags()
-    with _COMPILING:
+    with _COMPILING, failures.explained_compilation(str(aesara.config.compiledir)):
+        compiler_flags.cache_march_flags()
         compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
     compiled.trust_input = True  # arrays are checked once, where they enter the package
     return compiled
