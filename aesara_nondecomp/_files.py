@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +34,7 @@ def replacing(path: str | os.PathLike[str], *, text: bool = False) -> Iterator[A
     former = target.stat() if target.exists() else None
     mode = 0o666 if former is None else stat.S_IMODE(former.st_mode)
     partial = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.partial")
+    _remove_leftovers(target)
     try:
         with open(partial, f"x{kind}", **options, opener=lambda name, flags: os.open(name, flags, mode)) as file:
             if former is not None:
@@ -47,6 +50,14 @@ def replacing(path: str | os.PathLike[str], *, text: bool = False) -> Iterator[A
         ):  # a full disk is reported without the file
             error.filename = os.fspath(path)
         raise
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes that were killed while they wrote this file have left: no write lasts an hour."""
+    for left in target.parent.glob(f".{glob.escape(target.name[:50])}.{'[0-9a-f]' * 16}.partial"):
+        with suppress(OSError):  # another process may have removed it, or own it
+            if time.time() - left.stat().st_mtime > 3600:
+                left.unlink()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -113,6 +114,20 @@ def test_a_file_of_the_users_own_beside_it_is_not_touched(write, path):
     beside.write_bytes(OLD)
     write(path)
     assert beside.read_bytes() == OLD and names(path.parent) == [path.name, beside.name]
+
+
+def test_only_old_leftovers_of_writes_that_were_killed_are_removed(path):
+    def left(name, age):
+        (path.parent / name).write_bytes(OLD)
+        os.utime(path.parent / name, (time.time() - age,) * 2)
+
+    token = "0123456789abcdef"
+    left(f".{path.name}.{token}.partial", 4000)
+    kept = [f".{path.name}.f{token[1:]}.partial", f".other.png.{token}.partial", f".{path.name}.mine.partial"]
+    for name, age in zip(kept, (3000, 4000, 4000)):
+        left(name, age)
+    MODEL.save(path)
+    assert names(path.parent) == sorted([*kept, path.name])
 
 
 # -- where a path leads ----------------------------------------------------------------------------------------------
