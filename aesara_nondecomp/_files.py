@@ -45,10 +45,8 @@ def replacing(path: str | os.PathLike[str], *, text: bool = False) -> Iterator[A
         os.replace(partial, target)
     except BaseException as error:
         partial.unlink(missing_ok=True)
-        if (
-            isinstance(error, OSError) and error.errno and error.filename is None
-        ):  # a full disk is reported without the file
-            error.filename = os.fspath(path)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = os.fspath(path)  # which the error of a full disk does not name
         raise
 
 

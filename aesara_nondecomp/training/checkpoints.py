@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp._communicator import LOCAL, Communicator
+from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.history import Step
@@ -81,6 +82,8 @@ class CheckpointFile:
     ------
     ValueError
         If the folder does not exist, the path is a folder itself, or the file is no usable checkpoint.
+    OSError
+        If the file cannot be written, or not be read.
     """
 
     def __init__(self, checkpoint: Checkpoint, comm: Communicator = LOCAL):
@@ -118,6 +121,7 @@ class CheckpointFile:
             return None
         placed = self.path.parent.is_dir() and not self.path.is_dir()
         require(placed, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
+        check_writable(self.path)
         if not resume or not self.path.exists():
             return None
         header, arrays = read_archive(self.path, "checkpoint")
