@@ -12,6 +12,7 @@ from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import choose, number, positive_int, random_generator, require
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense
+from aesara_nondecomp.ops import dropout as dropped
 
 Shapes = list[tuple[int, ...]]
 
@@ -205,13 +206,8 @@ def _forward(
     for W, b in hidden:
         layer = features = dense(layer, W, b, activation)
         if dropout:
-            layer = _dropped(layer, dropout, streams)
+            layer = dropped(layer, streams, dropout)
     return dense(layer, *output), features
-
-
-def _dropped(layer: Any, dropout: float, streams: Any) -> Any:
-    kept = streams.bernoulli(1 - dropout, size=layer.shape).astype(layer.dtype)
-    return layer * kept * np.asarray(1 / (1 - dropout), dtype=layer.dtype)
 
 
 def _scheme(initialisation: str, activation: str) -> str:

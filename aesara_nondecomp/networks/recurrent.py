@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import positive_int, random_generator
-from aesara_nondecomp.networks.feedforward import Shapes, _dense_shapes, _dropped, _weights, check_common
+from aesara_nondecomp.networks.feedforward import Shapes, _dense_shapes, _weights, check_common
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import attention_pool, dense, lookup
+from aesara_nondecomp.ops import dropout as dropped
 from aesara_nondecomp.ops import lstm as lstm_layer
 
 Graph = tuple[Any, Any, tuple[Any, Any], dict[str, Any]]  # lookup, features, parameters of the head, extras
@@ -230,7 +231,7 @@ def _network(
     ids = at.TensorType("int32", shape=(None, None))("ids")
     words, features, head, extras = build(ids, parameters)
     streams = aesara.tensor.random.utils.RandomStream(int(rng.integers(2**31))) if dropout else None
-    training = dense(_dropped(features, dropout, streams), *head) if dropout else None
+    training = dense(dropped(features, streams, dropout), *head) if dropout else None
     return Network(
         ids,
         dense(features, *head),

@@ -5,6 +5,7 @@ each matrix. These Ops need one module and one pass each:
 
 - `reward_sums`: the weighted objective of a batch and its class sums, with their gradient;
 - `dense`: product, bias and activation of a layer, and its backward pass;
+- `dropout`: a layer without some of its units, while it is trained;
 - `FusedUpdate`: an optimiser's update of a parameter and of its running average;
 - `standardise`: standardise rows while they are scored;
 - `checked`: check that rows are finite while they are scored;
@@ -21,6 +22,7 @@ The C++ is in `cpp/*.h`; the tables to extend are `activations.ACTIVATIONS` and 
 from aesara_nondecomp.ops.activations import ACTIVATIONS
 from aesara_nondecomp.ops.attention import attention_pool
 from aesara_nondecomp.ops.dense import dense
+from aesara_nondecomp.ops.dropout import dropout
 from aesara_nondecomp.ops.embedding import Lookup, lookup
 from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
@@ -32,6 +34,6 @@ from aesara_nondecomp.ops.scaling import standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
-    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "lookup", "lstm",
-    "periodic", "prefetch_rows", "reward_sums", "standardise",
+    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "dropout", "lookup",
+    "lstm", "periodic", "prefetch_rows", "reward_sums", "standardise",
 ]  # fmt: skip

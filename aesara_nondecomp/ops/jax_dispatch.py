@@ -18,6 +18,7 @@ import numpy as np
 from aesara_nondecomp.ops.activations import sigmoid, softplus
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
+from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
@@ -44,6 +45,7 @@ def translations() -> dict[type, Callable[..., Callable]]:
         CheckedDense: lambda op: partial(_checked_dense, partial(op.functions.value, jnp)),
         InputGradient: lambda op: partial(_input_gradient, partial(op.functions.slope, jnp)),
         WeightGradient: lambda op: partial(_weight_gradient, partial(op.functions.slope, jnp)),
+        Dropout: lambda op: lambda x, kept, scale: x * jnp.asarray(kept, x.dtype) * jnp.asarray(scale, x.dtype),
         Standardise: lambda op: partial(_standardise, op.dtype),
         AllFinite: lambda op: lambda x: jnp.isfinite(x).all(),
         FusedUpdate: lambda op: partial(_fused_update, op.rule, op.position),

@@ -19,6 +19,7 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, RowUpdate, optimisers
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
+from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
@@ -145,6 +146,7 @@ CASES = {
     "attention back": (AttentionGradient(), [normal(b, h), attention_weights(), normal(T * b, h)]),
     "periodic": (Periodic(), periodic_inputs()),
     "periodic back": (PeriodicGradient(), periodic_gradient_inputs()),
+    "dropout": (Dropout(), [normal(b, h), np.arange(b * h).reshape(b, h) % 3 // 2, np.asarray(1.5)]),
 }
 
 
