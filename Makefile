@@ -20,14 +20,14 @@ IN_VENV = $(VENV)/bin/python
 demo: $(VENV)/.demo
 	$(IN_VENV) -m benchmarks demo --output out/demo
 
-test: $(VENV)/.installed
+test: $(VENV)/.installed $(VENV)/.library
 	$(IN_VENV) -m pytest -q
 
 lint: $(VENV)/.installed
 	$(IN_VENV) -m ruff check .
 	$(IN_VENV) -m ruff format --check .
 	$(IN_VENV) -m mypy
-	$(VENV)/bin/clang-format --dry-run --Werror aesara_nondecomp/*/*.h aesara_nondecomp/ops/cpp/*.h
+	$(VENV)/bin/clang-format --dry-run --Werror aesara_nondecomp/*/*.h aesara_nondecomp/ops/cpp/*.h aesara_nondecomp/ops/cpp/*.cpp
 	$(IN_VENV) tests/ops/check_headers.py
 
 # Python itself is not instrumented, so the sanitizer's library is loaded before it, and what Python keeps until its end
@@ -39,7 +39,7 @@ sanitize: $(VENV)/.installed
 	  $(IN_VENV) -m pytest -q --capture=sys tests/ops tests/step/test_prefetch.py tests/step/test_checked_rows.py
 
 clean:
-	rm -rf $(VENV) out build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) out build *.egg-info aesara_nondecomp/ops/*.so .mypy_cache .pytest_cache .ruff_cache
 
 # The demo needs little beside the core, so that a newcomer does not wait for the tools of a developer.
 $(VENV)/.demo: setup.py
@@ -48,6 +48,11 @@ $(VENV)/.demo: setup.py
 $(VENV)/.installed: setup.py
 	$(call install,$(EXTRAS))
 
+# The library of compiled Ops, again after a change of its sources; the installation builds it first.
+$(VENV)/.library: $(wildcard aesara_nondecomp/ops/cpp/*) | $(VENV)/.installed
+	@$(IN_VENV) -m pip install -qq --disable-pip-version-check --no-deps -e .
+	@touch $@
+
 define install
 	@"$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || { \
 	  echo "This package needs Python 3.9 to 3.14, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.13" >&2; \
@@ -55,5 +60,5 @@ define install
 	@echo "Installing into $(VENV) (about a minute)"
 	@test -x $(IN_VENV) || "$(PYTHON)" -m venv $(VENV)
 	@$(IN_VENV) -m pip install -qq --disable-pip-version-check -e ".[$(1)]"
-	@touch $@
+	@touch $@ $(VENV)/.library
 endef

@@ -1,9 +1,15 @@
 """Packaging of aesara_nondecomp. Tool settings (ruff, mypy, pytest) are in pyproject.toml."""
 
+import os
+import platform
 import re
+import runpy
+import sys
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
@@ -43,6 +49,52 @@ RIVALS = [
 ]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7", *CSV]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
+
+
+class BuildLibrary(build_ext):
+    """Builds the library of compiled Ops, twice at the same time, where there is a compiler."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extension(self, extension):
+        try:
+            import numpy
+        except ImportError as error:
+            raise CompileError(f"the library of compiled Ops needs NumPy to be built ({error})") from None
+        extension.include_dirs.append(numpy.get_include())
+        super().build_extension(extension)
+
+
+# As Aesara compiles the Ops, see ops/fused.py, whatever Python itself was compiled with.
+FLAGS = ["-O3", "-g0", "-fno-wrapv", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-pthread"]
+
+
+def library(name, *flags):
+    """The Ops for one kind of processor; the package works without, as Aesara then compiles them or runs NumPy."""
+    digest = runpy.run_path(str(ROOT / "aesara_nondecomp" / "ops" / "headers.py"))["digest"]()
+    return Extension(
+        f"aesara_nondecomp.ops.{name}",
+        [f"aesara_nondecomp/ops/cpp/{name[1:]}.cpp"],  # one for each, as setuptools names what it compiles by it
+        depends=[str(path.relative_to(ROOT)) for path in ROOT.glob("aesara_nondecomp/ops/cpp/*")],
+        define_macros=[
+            ("SOURCES", f'"{digest}"'),
+            # One build for all versions of Python and of NumPy that the package supports.
+            ("Py_LIMITED_API", "0x03090000"),
+            ("NPY_TARGET_VERSION", "NPY_1_22_API_VERSION"),
+            ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
+        ],
+        extra_compile_args=[*FLAGS, *flags],
+        extra_link_args=["-pthread"],
+        py_limited_api=True,
+        optional=True,
+    )
+
+
+LIBRARIES = [library("_library")] if sys.platform != "win32" else []
+if LIBRARIES and platform.machine() in ("x86_64", "AMD64"):
+    LIBRARIES.append(library("_library_avx2", "-mavx2", "-mfma"))
 
 setup(
     name="aesara-nondecomp",
@@ -89,10 +141,13 @@ setup(
         "aesara_nondecomp": [
             "_aesara/*.h",
             "data/embedded/*",
-            "ops/cpp/*.h",
+            "ops/cpp/*",
             "py.typed",
         ],
     },
+    ext_modules=LIBRARIES,
+    cmdclass={"build_ext": BuildLibrary},
+    options={"bdist_wheel": {"py_limited_api": "cp39"}},
     entry_points={"console_scripts": ["aesara-nondecomp = aesara_nondecomp.cli:main"]},
     install_requires=CORE,
     extras_require={

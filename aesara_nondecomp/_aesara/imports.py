@@ -24,15 +24,6 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith(_HARMLESS)
 
 
-def _disable_compilation(problem: str) -> None:
-    """Let Aesara run its Python implementations, which are slow but correct, and warn once."""
-    setup.add_flags({"cxx": ""})
-    warnings.warn(
-        f"Aesara will run without compiled code, many times slower: {problem}.",
-        stacklevel=2,
-    )
-
-
 @contextmanager
 def _without_collecting() -> Iterator[None]:
     """Disable the garbage collector during the import: its objects stay, and going through them again takes long."""
@@ -47,9 +38,9 @@ def _without_collecting() -> Iterator[None]:
 
 setup.configure()
 logging.getLogger("aesara.tensor.blas").addFilter(_is_news)
-_problem = setup.compiler_problem()
-if _problem is not None:
-    _disable_compilation(_problem)
+missing_compiler = setup.compiler_problem()
+if missing_compiler is not None:
+    setup.add_flags({"cxx": ""})  # what runs then, `ops.library` says
 
 with _without_collecting(), failures.explained_import():
     import aesara
@@ -99,5 +90,5 @@ def jax_mode() -> tuple[Any, Any]:
 
 __all__ = [
     "Apply", "COp", "DisconnectedType", "ParamsType", "RandomGeneratorType", "aesara", "at", "blas_header_text",
-    "int32", "jax_mode",
+    "int32", "jax_mode", "missing_compiler",
 ]  # fmt: skip

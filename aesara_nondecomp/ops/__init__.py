@@ -16,7 +16,8 @@ each matrix. These Ops need one module and one pass each:
 
 `prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
 
-The C++ is in `cpp/*.h`; the tables to extend are `activations.ACTIVATIONS` and `optimisers.OPTIMISERS`.
+The C++ is in `cpp/*.h`; the tables to extend are `activations.ACTIVATIONS` and `optimisers.OPTIMISERS`. Aesara compiles
+the C++ of the Ops that a graph has; where there is no compiler, `library` runs what was compiled at installation.
 """
 
 from aesara_nondecomp.ops.activations import ACTIVATIONS

@@ -9,9 +9,10 @@ from aesara_nondecomp.ops.fused import FusedOp
 class BlasOp(FusedOp):
     """Base of the Ops that multiply matrices, or share rows among threads: with the BLAS that Aesara was given."""
 
-    def c_macros(self) -> str:
+    def c_support_code(self, **kwargs):
         linked = bool(aesara.config.blas__ldflags)
-        return "" if linked else f"#define AESARA_NONDECOMP_BLAS_IS_DECLARED\n{blas_header_text()}"
+        declared = "" if linked else f"#define AESARA_NONDECOMP_BLAS_IS_DECLARED\n{blas_header_text()}"
+        return declared + super().c_support_code(**kwargs)
 
     def c_libraries(self, **kwargs):
         return aesara.tensor.blas.ldflags()

@@ -9,6 +9,8 @@ from aesara_nondecomp._checks import choose
 from aesara_nondecomp.ops.activations import ACTIVATIONS, Activation
 from aesara_nondecomp.ops.blas import BlasOp
 
+_IN_LIBRARY = len(ACTIVATIONS)  # entries of the table that the library of compiled Ops has, before a user adds others
+
 
 class _LayerOp(BlasOp):
     """Base of a layer's Ops. The activation is a run-time parameter: layers that differ in it share one module."""
@@ -30,12 +32,21 @@ class _LayerOp(BlasOp):
         return ACTIVATIONS[self._name]
 
     def c_macros(self) -> str:
-        cases = (f"CASE({code}, ({a.c_value}), ({a.c_slope}))" for code, a in enumerate(ACTIVATIONS.values()))
-        return f"{super().c_macros()}#define FOR_EACH_ACTIVATION(CASE) {' '.join(cases)}\n"
+        return _cases(len(ACTIVATIONS))
+
+    def library_macros(self) -> str:
+        return _cases(_IN_LIBRARY) if self.activation < _IN_LIBRARY else self.c_macros()
 
     def gradient_before(self, out, upstream):
         """Compute the gradient of x W + b, shape (b, h), from the layer's output and its gradient."""
         return np.asarray(upstream * self.functions.slope(np, out), dtype=out.dtype)
+
+
+def _cases(count: int) -> str:
+    """The macro that dense.h needs, of the first entries of the table."""
+    entries = list(ACTIVATIONS.values())[:count]
+    cases = (f"CASE({code}, ({a.c_value}), ({a.c_slope}))" for code, a in enumerate(entries))
+    return f"#define FOR_EACH_ACTIVATION(CASE) {' '.join(cases)}\n"
 
 
 class Dense(_LayerOp):

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import ClassVar
 
-from aesara_nondecomp._aesara.imports import COp
+from aesara_nondecomp._aesara.imports import COp, aesara
+from aesara_nondecomp.ops import library
 from aesara_nondecomp.ops.headers import source
 
 
@@ -91,10 +92,17 @@ class FusedOp(COp):
         return self.c_macros() + source("denormals.h", self.header)
 
     def c_code(self, node, name, inputs, outputs, sub):
+        parameters = [f"{sub['params']}->{field}" for field in self._parameters()]
+        types, call = self._c_call(node, parameters, inputs, outputs)
+        return f"{{ const FlushToZero no_denormals; {types}if (!{call}) {{ {sub['fail']} }} }}"
+
+    def _parameters(self) -> tuple[str, ...]:
+        return self.params_type.fields if self.params_type else ()
+
+    def _c_call(self, node, parameters, inputs, outputs) -> tuple[str, str]:
+        """The types and the call of the function."""
         types = "".join(f"typedef {c_type} {alias}; " for alias, c_type in self.c_types(node).items())
-        parameters = [f"{sub['params']}->{field}" for field in (self.params_type.fields if self.params_type else ())]
-        arguments = ", ".join([*parameters, *self.c_arguments(inputs, outputs)])
-        return f"{{ const FlushToZero no_denormals; {types}if (!{self.function}({arguments})) {{ {sub['fail']} }} }}"
+        return types, f"{self.function}({', '.join([*parameters, *self.c_arguments(inputs, outputs)])})"
 
     def c_code_cache_version_apply(self, node):
         # Of the text itself: after a change of a header or a rule, Aesara must not use the module of the former text.
@@ -105,6 +113,61 @@ class FusedOp(COp):
     def c_compile_args(self, **kwargs):
         # GCC would not vectorise loops with comparisons, lest a NaN raise a flag of the processor: 8 times as slow.
         return ["-fno-trapping-math"]
+
+    # -- without a compiler --------------------------------------------------------------------------------------
+
+    def library_macros(self) -> str:
+        """Write the lines that the header needs before it in the library of compiled Ops.
+
+        Returns
+        -------
+        str
+            Those of `c_macros` by default.
+        """
+        return self.c_macros()
+
+    def library_numbers(self) -> list[float]:
+        """List what a function of the library is given at run time.
+
+        Returns
+        -------
+        list of float
+            By default the run-time parameters.
+        """
+        return [getattr(self, field) for field in self._parameters()]
+
+    def library_body(self, node) -> str:
+        """Write the body of the function that the library has for a node.
+
+        Parameters
+        ----------
+        node : Apply
+            The Op with its inputs and outputs.
+
+        Returns
+        -------
+        str
+            C++ statements over the arrays `in` and `out`, and the `node_numbers` of `library_numbers`.
+        """
+        parameters = [f"(int) node_numbers[{k}]" for k in range(len(self._parameters()))]
+        inputs, outputs = [f"in[{k}]" for k in range(len(node.inputs))], [f"out[{k}]" for k in range(len(node.outputs))]
+        types, call = self._c_call(node, parameters, inputs, outputs)
+        return f"{types}return {call};"
+
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        call = None if aesara.config.cxx else library.bind(self, node)  # with a compiler NumPy was asked for
+        if call is None:
+            return super().make_py_thunk(node, storage_map, compute_map, no_recycling, debug)
+        inputs, outputs = [storage_map[v] for v in node.inputs], [storage_map[v] for v in node.outputs]
+        computed = [compute_map[v] for v in node.outputs]
+
+        def thunk():
+            call(inputs, outputs)
+            for flag in computed:
+                flag[0] = True
+
+        thunk.__dict__.update(inputs=inputs, outputs=outputs, lazy=False)
+        return thunk
 
 
 def c_number(dtype: str) -> str:

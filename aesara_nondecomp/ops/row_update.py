@@ -18,9 +18,8 @@ import numpy as np
 
 from aesara_nondecomp._aesara.imports import Apply, ParamsType, at, int32
 from aesara_nondecomp.ops.embedding import summed_rows
-from aesara_nondecomp.ops.fused import FusedOp
 from aesara_nondecomp.ops.optimisers import Optimiser
-from aesara_nondecomp.ops.update import braced, left_of_way, rule_macros
+from aesara_nondecomp.ops.update import RuleOp, braced, left_of_way
 
 
 def caught_up(averages: np.ndarray, table: np.ndarray, touched: np.ndarray, t: float, averaging: float) -> np.ndarray:
@@ -58,7 +57,7 @@ def _towards(averages, rows, left) -> np.ndarray:
     return (rows - left[:, None] * (rows - averages)).astype(rows.dtype)
 
 
-class RowUpdate(FusedOp):
+class RowUpdate(RuleOp):
     """In-place ascent step of the rows of one table.
 
     Parameters
@@ -105,9 +104,6 @@ class RowUpdate(FusedOp):
         norm = np.asarray(np.sqrt(np.sum(np.square(g, dtype="float64"))))
         for out, value in zip(outputs, [table, average, touched, *slots, norm]):
             out[0] = value
-
-    def c_macros(self) -> str:
-        return rule_macros(self.rule)
 
     def c_arguments(self, inputs, outputs) -> list[str]:
         *settings, ids, gradients, table, average, touched = inputs[:9]

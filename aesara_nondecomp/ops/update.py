@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -35,7 +38,38 @@ def rule_macros(rule: Optimiser) -> str:
     return "".join(f"#define {name} {text}\n" for name, text in lines.items())
 
 
-class FusedUpdate(FusedOp):
+class RuleOp(FusedOp):
+    """Base of the Ops that apply an optimiser's rule: in the library of compiled Ops, whatever its constants are."""
+
+    def c_macros(self) -> str:
+        return rule_macros(self.rule)
+
+    def library_macros(self) -> str:
+        # The constants are read at run time, after the run-time parameters: the rule writes their names into its C++.
+        rule, first = copy.copy(self.rule), len(super().library_numbers())
+        for k, name in enumerate(self._constants(), start=first):
+            object.__setattr__(rule, name, _Expression(f"node_numbers[{k}]"))
+        return rule_macros(rule)
+
+    def library_numbers(self) -> list[float]:
+        return [*super().library_numbers(), *(float(getattr(self.rule, name)) for name in self._constants())]
+
+    def _constants(self) -> list[str]:
+        own = [field.name for field in fields(self.rule)] if is_dataclass(self.rule) else []
+        return [name for name in own if isinstance(getattr(self.rule, name), Real)]
+
+
+@dataclass(frozen=True)
+class _Expression:
+    """Stands for a number where a rule writes it into its C++."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class FusedUpdate(RuleOp):
     """In-place ascent step of one parameter.
 
     One Op per parameter, not one for all: it has few inputs, so its module is compiled in a fifth of the time, and
@@ -91,9 +125,6 @@ class FusedUpdate(FusedOp):
         norm = np.sqrt(np.sum(np.square(g, dtype="float64")))
         for out, value in zip(outputs, [np.asarray(now), p, *slots, average, np.asarray(norm)]):
             out[0] = value
-
-    def c_macros(self) -> str:
-        return rule_macros(self.rule)
 
     def c_types(self, node) -> dict[str, str]:
         return {"number": c_number(node.inputs[4].dtype)}

@@ -34,7 +34,7 @@ def symbolic_values(build: Callable[..., Sequence[Any]], n_inputs: int) -> Any:
 
 
 def compile_c(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[Any] = ()) -> Any:
-    """Compile a function of arrays through C++.
+    """Compile a function of arrays through C++; without a compiler, its Ops run as `ops.library` says.
 
     Parameters
     ----------

@@ -36,8 +36,9 @@ class TrainFunctions(AscentFunctions):
     optimizer : str or optimisers.Optimiser, default "adam"
         "sgd", "momentum", "nesterov", "adam", "adamw", or an instance.
     backend : {"c", "jax"}, default "c"
-        Compile through C++, or through JAX (extra ``jax``): for a GPU, or where there is no compiler. JAX computes in
-        64 bits where a graph asks for it, in the whole process (its ``jax_enable_x64``). It draws other dropout masks.
+        Compile through C++ (without a compiler: see `ops.library`), or through JAX (extra ``jax``), for a GPU. JAX
+        computes in 64 bits where a graph asks for it, in the whole process (its ``jax_enable_x64``). It draws other
+        dropout masks.
 
     Attributes
     ----------

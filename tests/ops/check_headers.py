@@ -1,4 +1,4 @@
-"""Part of `make lint`: g++ has no warning about the C++ of the Ops, header by header and as the Ops instantiate it."""
+"""Part of `make lint`: g++ has no warning about the C++ of the Ops: each header, as the Ops use it, and the library."""
 
 from __future__ import annotations
 
@@ -48,8 +48,18 @@ def instantiated() -> str:
     return "\n".join(lines)
 
 
-def warnings_about(text: str, flags: list[str]) -> str:
-    checked = subprocess.run([*COMMAND, *flags, "-"], input=PRELUDE + text, capture_output=True, text=True)
+# As setup.py defines them.
+LIBRARY = [
+    '-DSOURCES=""',
+    "-DPy_LIMITED_API=0x03090000",
+    "-DNPY_TARGET_VERSION=NPY_1_22_API_VERSION",
+    "-mavx2",
+    "-mfma",
+]
+
+
+def warnings_about(text: str, flags: list[str], prelude: str = PRELUDE) -> str:
+    checked = subprocess.run([*COMMAND, *flags, "-"], input=prelude + text, capture_output=True, text=True)
     return checked.stderr
 
 
@@ -57,7 +67,8 @@ def main() -> int:
     alone = [(f'#include "{header.name}"\n', []) for header in sorted(FOLDER.glob("*.h"))]
     together = [(instantiated(), flags) for flags in ([], OPENBLAS)]
     with ThreadPoolExecutor() as pool:
-        found = pool.map(warnings_about, *zip(*alone, *together))
+        library = pool.submit(warnings_about, '#include "library_avx2.cpp"\n', LIBRARY, prelude="")
+        found = [*pool.map(warnings_about, *zip(*alone, *together)), library.result()]
     problems = dict.fromkeys(filter(None, found))
     print(*problems, sep="\n", end="")
     return 1 if problems else 0

@@ -314,10 +314,13 @@ def trained_numbers() -> dict[str, list]:
     return {"numbers": np.concatenate([v.ravel() for v in (*parameters, *averages, scores)]).tolist()}
 
 
-def test_python_implementations_lead_to_the_same_numbers_without_a_compiler():
+@pytest.mark.parametrize("hidden", [False, True], ids=["by the library of compiled Ops", "by NumPy"])
+def test_the_numbers_are_the_same_without_a_compiler(hidden):
     code = (
+        f"import sys; sys.modules.update({{'aesara_nondecomp.ops._library': None}} if {hidden} else {{}})\n"
         "import json, aesara_nondecomp, test_train_functions; from aesara_nondecomp._aesara.imports import aesara\n"
-        "assert not aesara.config.cxx\n"
+        "from aesara_nondecomp.ops import library\n"
+        f"assert not aesara.config.cxx and (library.problem() is not None) == {hidden}\n"
         "print(json.dumps(test_train_functions.trained_numbers()))"
     )
     environment = {**os.environ, "AESARA_FLAGS": f"{os.environ['AESARA_FLAGS']},cxx=", "PYTHONPATH": PYTHONPATH}
