@@ -8,7 +8,9 @@ import sys
 import pytest
 
 from aesara_nondecomp import __main__ as command_line
+from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.cli import doctor
+from aesara_nondecomp.ops import library
 
 SOUND = {"python": {"version": "3.11"}, "jax": ["cpu:0", "cpu:1"], "problems": []}
 
@@ -24,6 +26,7 @@ def test_this_installation_has_a_compiler_and_a_blas_and_no_problem(report):
     assert report["blas"]["threads"] >= 1
     assert report["blas"]["gemm_gflops"] > 0
     assert report["compiler"]["path"] != "none"
+    assert report["ops"] == {"run_by": "C++ that Aesara compiles", "library": library.problem() or "ready"}
 
 
 def test_the_report_survives_json(report):
@@ -34,11 +37,22 @@ def test_the_report_names_the_running_interpreter(report):
     assert report["python"]["executable"] == sys.executable
 
 
-def test_a_missing_compiler_is_the_one_problem_reported():
-    compiler = {"path": "none", "version": "none"}
-    assert "install g++" in doctor._compiler_problems(compiler, None)[0]
-    assert "no headers" in doctor._compiler_problems(compiler, "no headers")[0]
-    assert doctor._compiler_problems({"path": "/usr/bin/g++", "version": "12"}, None) == []
+def test_a_missing_compiler_is_a_problem_without_the_library_only():
+    ops = {"run_by": "NumPy", "library": "the library is missing"}
+    assert "install g++" in doctor._ops_problems(ops, None)[0]
+    assert doctor._ops_problems(ops, "no headers") == [
+        "Steps run by NumPy, four to five times slower: no headers, and the library is missing."
+    ]
+    assert doctor._ops_problems({**ops, "run_by": "the library of compiled Ops"}, "no headers") == []
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_without_a_compiler_the_doctor_says_what_runs_the_ops(built, monkeypatch):
+    monkeypatch.setattr(library, "problem", lambda: None if built else "the library is missing")
+    with aesara.config.change_flags(cxx=""):
+        report = doctor.examine()
+    assert report["ops"]["run_by"] == ("the library of compiled Ops" if built else "NumPy")
+    assert [problem.endswith("and the library is missing.") for problem in report["problems"]] == [True] * (not built)
 
 
 def test_an_unlinked_blas_is_a_problem_with_a_remedy():
