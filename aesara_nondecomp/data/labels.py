@@ -130,12 +130,13 @@ def encode_pair(y: Any, predicted: Any, positive: Any = None) -> tuple[NDArray[A
     ValueError
         If there are more than two labels, or a single one that does not tell whether it is the positive one.
     """
+    if positive is not None and not _is_label(positive):
+        raise ValueError(f"positive (pos_label) must be a single label, got {shown(positive)}.")
     values, others = _label_vector(y), _label_vector(predicted)
     found = _labels_in(values)
     if len(found) == 1:
         extra = [] if positive is None else [positive]
-        found = [*found, *(label for label in (*_labels_in(others), *extra) if label != found[0])]
-        found = found[:1] + list(dict.fromkeys(found[1:]))
+        found = list(dict.fromkeys([*found, *_labels_in(others), *extra]))
     if len(found) == 1:
         is_positive = found[0] == (1 if positive is None else positive)
         if positive is None and found[0] not in (-1, 0, 1):
@@ -143,7 +144,8 @@ def encode_pair(y: Any, predicted: Any, positive: Any = None) -> tuple[NDArray[A
                 f"a single label must be 0, 1 or -1 unless positive (pos_label) says which one is positive, got "
                 f"{_preview(found)}."
             )
-        return (np.full(len(values), 1 if is_positive else -1, np.int8),) * 2
+        signs = [np.full(len(labels), 1 if is_positive else -1, np.int8) for labels in (values, others)]
+        return signs[0], signs[1]
     classes = encode_labels(found, positive).classes
     return encode_as(values, classes), encode_as(others, classes)
 

@@ -61,6 +61,14 @@ def test_a_fold_that_does_not_show_it_is_refused_with_what_to_give():
         measure_scorer("f1")(always("good"), ROWS, ["good"] * 3)
 
 
+def test_a_positive_label_that_is_none_is_refused():
+    for strange in (["bad"], {"bad": 1}, (("bad",), ("good", 1))):
+        with pytest.raises(ValueError, match="positive .pos_label. must be a single label"):
+            measure_scorer("f1", strange)(always("good"), ROWS, ["good"] * 3)
+    with pytest.raises(ValueError, match="exactly two classes, got 3"):
+        measure_scorer("f1", "worse")(always("bad"), ROWS, ["good"] * 3)
+
+
 def test_folds_of_one_class_are_scored_in_cross_validation():
     X, y = np.arange(20.0)[:, None], np.array(["bad"] * 5 + ["good"] * 15)
     folds = [(np.arange(10), np.arange(10, 20)), (np.r_[0:3, 10:20], np.arange(3, 10))]
