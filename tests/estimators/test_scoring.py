@@ -16,7 +16,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
-from aesara_nondecomp import MeasureClassifier, measure_scorer  # noqa: E402
+from aesara_nondecomp import MeasureClassifier, measure_scorer, measures  # noqa: E402
+from aesara_nondecomp.estimators.scoring import oriented_value  # noqa: E402
 
 ROWS = np.zeros((3, 1))
 
@@ -41,8 +42,6 @@ def test_by_default_an_undefined_value_is_0_with_scikit_learns_warning():
 
 
 def test_an_undefined_error_is_not_the_best_one():
-    from aesara_nondecomp import measures
-
     gap = measures.concave("gap", lambda P, N, p: (P - N) ** 2, lambda P, N, p: (2 * (N - P), 2 * (P - N)), False)
     with pytest.warns(UndefinedMetricWarning):
         assert math.isnan(measure_scorer(gap, "bad")(always("good"), ROWS, ["good"] * 3))
@@ -61,12 +60,13 @@ def test_a_fold_that_does_not_show_it_is_refused_with_what_to_give():
         measure_scorer("f1")(always("good"), ROWS, ["good"] * 3)
 
 
-def test_a_positive_label_that_is_none_is_refused():
-    for strange in (["bad"], {"bad": 1}, (("bad",), ("good", 1))):
-        with pytest.raises(ValueError, match="positive .pos_label. must be a single label"):
-            measure_scorer("f1", strange)(always("good"), ROWS, ["good"] * 3)
-    with pytest.raises(ValueError, match="exactly two classes, got 3"):
-        measure_scorer("f1", "worse")(always("bad"), ROWS, ["good"] * 3)
+@pytest.mark.parametrize("positive, message", [
+    (["bad"], "must be a single label"), ({"bad": 1}, "must be a single label"), ((("bad",), 1), "must be a single label"),
+    ("worse", "exactly two classes, got 3"),
+])  # fmt: skip
+def test_what_is_no_positive_label_is_refused(positive, message):
+    with pytest.raises(ValueError, match=message):
+        oriented_value(["good"] * 3, ["bad", "good", "good"], measures.get("f1"), positive)
 
 
 def test_folds_of_one_class_are_scored_in_cross_validation():
