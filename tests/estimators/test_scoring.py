@@ -61,7 +61,9 @@ def test_a_fold_that_does_not_show_it_is_refused_with_what_to_give():
 
 
 @pytest.mark.parametrize("positive, message", [
-    (["bad"], "must be a single label"), ({"bad": 1}, "must be a single label"), ((("bad",), 1), "must be a single label"),
+    (["bad"], "must be a single label"),
+    ({"bad": 1}, "must be a single label"),
+    ((("bad",), 1), "must be a single label"),
     ("worse", "exactly two classes, got 3"),
 ])  # fmt: skip
 def test_what_is_no_positive_label_is_refused(positive, message):
