@@ -11,8 +11,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Callable, NamedTuple, TypeVar
 
-from aesara_nondecomp._checks import suggestion
-
 PACKAGE = "aesara_nondecomp"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -121,6 +119,8 @@ def named_keywords(
             if old in gone:
                 raise TypeError(f"{name} has no parameter {old!r} any more: {gone[old]}")
             if old not in renamed and old not in joined:
+                from aesara_nondecomp._checks import suggestion  # imports NumPy, and this module comes first
+
                 raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
 
         def translate(keywords: dict[str, Any], former: Sequence[str]) -> dict[str, Any]:

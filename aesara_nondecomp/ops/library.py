@@ -91,7 +91,8 @@ def _load() -> Any:
     try:
         return _opened()
     except (ImportError, OSError) as error:
-        why = f"the library of compiled Ops cannot be used ({error}; install aesara-nondecomp again)"
+        reason = " ".join(str(error).split())  # NumPy's, of a library built with another NumPy, has many lines
+        why = f"the library of compiled Ops cannot be used ({reason}; install aesara-nondecomp again)"
     if missing_compiler is not None:
         warnings.warn(f"Steps run by NumPy, four to five times slower: {missing_compiler}, and {why}.", stacklevel=2)
     return why

@@ -77,7 +77,7 @@ def name_of(node):
 
 
 def test_the_library_is_built_from_the_present_sources():
-    assert library.problem() is None, "run: python setup.py build_ext --inplace"
+    assert library.problem() is None, "run: pip install --no-deps -e ."
 
 
 def test_the_entries_are_those_of_the_present_ops():
