@@ -2,6 +2,7 @@
 # make test      the test suite
 # make lint      ruff (rules and layout), mypy, and clang-format and g++ on the C++ headers
 # make sanitize  the tests of the Ops, their C++ compiled with AddressSanitizer and UndefinedBehaviorSanitizer
+# make dist      sdist and wheel in dist/, checked
 # make clean     removes the virtual environment and the outputs, not Aesara's compile cache
 #
 # All of them run in a virtual environment of their own, VENV, which is made when it is missing.
@@ -15,7 +16,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	"$$name" -c '$(SUPPORTED)' 2>/dev/null && { echo "$$name"; break; }; done)
 IN_VENV = $(VENV)/bin/python
 
-.PHONY: demo test lint sanitize clean
+.PHONY: demo test lint sanitize dist clean
 
 demo: $(VENV)/.demo
 	$(IN_VENV) -m benchmarks demo --output out/demo
@@ -38,8 +39,18 @@ sanitize: $(VENV)/.installed
 	  AESARA_FLAGS="$${AESARA_FLAGS:+$$AESARA_FLAGS,}base_compiledir=$(CURDIR)/build/sanitize,gcc__cxxflags=$(SANITIZERS)" \
 	  $(IN_VENV) -m pytest -q --capture=sys tests/ops tests/step/test_prefetch.py tests/step/test_checked_rows.py
 
+# The tag of a wheel that Linux's distributions share says from which version of libc on the library loads.
+dist: $(VENV)/.release
+	rm -rf dist
+	$(IN_VENV) -m build --outdir dist/built
+	if [ "$$(uname)" = Linux ]; then \
+	  PATH="$(abspath $(VENV))/bin:$$PATH" $(IN_VENV) -m auditwheel repair -w dist dist/built/*.whl; \
+	else mv dist/built/*.whl dist; fi
+	mv dist/built/*.tar.gz dist && rm -r dist/built
+	$(IN_VENV) -m twine check --strict dist/*
+
 clean:
-	rm -rf $(VENV) out build *.egg-info aesara_nondecomp/ops/*.so .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) out build dist *.egg-info aesara_nondecomp/ops/*.so .mypy_cache .pytest_cache .ruff_cache
 
 # The demo needs little beside the core, so that a newcomer does not wait for the tools of a developer.
 $(VENV)/.demo: setup.py
@@ -47,6 +58,9 @@ $(VENV)/.demo: setup.py
 
 $(VENV)/.installed: setup.py
 	$(call install,$(EXTRAS))
+
+$(VENV)/.release: setup.py
+	$(call install,release)
 
 # The library of compiled Ops, again after a change of its sources; the installation builds it first.
 $(VENV)/.library: $(wildcard aesara_nondecomp/ops/cpp/*) | $(VENV)/.installed

