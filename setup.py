@@ -9,7 +9,8 @@ from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError
+
+from distutils.errors import CompileError  # isort: skip  # setuptools' own; its name in setuptools came later
 
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
@@ -128,7 +129,6 @@ setup(
         "Development Status :: 4 - Beta",
         "Intended Audience :: Developers",
         "Intended Audience :: Science/Research",
-        "License :: OSI Approved :: BSD License",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: C++",
         "Programming Language :: Python :: 3",

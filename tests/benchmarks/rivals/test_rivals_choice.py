@@ -128,7 +128,7 @@ def test_a_data_frame_becomes_numbers_without_gaps_by_the_rows_trained_on():
 @pytest.mark.parametrize("name", ["lightgbm", *(f"{library}_tuned" for library in boosting.LIBRARIES)])
 def test_boosted_trees_separate_what_can_be_separated(name, monkeypatch):
     for package in (methods.RIVALS[name].package, "threadpoolctl"):
-        pytest.importorskip(package)
+        pytest.importorskip(package, minversion="1.7" if package == "sklearn" else None)
     monkeypatch.setattr(boosting, "TREES", 20)
     monkeypatch.setattr(boosting, "CONFIGURATIONS", boosting.CONFIGURATIONS[:1])
     rng = np.random.default_rng(0)
