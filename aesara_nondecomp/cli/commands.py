@@ -48,13 +48,8 @@ def train(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
-    _check_outputs(options, options.out, options.report)
-    if options.tune_threshold and not options.validation:
-        raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
     comm = comm_world() if options.mpi else LOCAL
-    if comm.size > 1:
-        require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
-    table, positive = all_succeed(comm, lambda: _rows_to_train(options))
+    table, positive = all_succeed(comm, lambda: _rows_to_train(options, comm))
     if comm.size > 1:
         chosen = {name: str(value) for name, value in vars(options).items() if name != "command"}
         agree(comm, {**chosen, "the training file": _digest(options.data)})
@@ -183,8 +178,13 @@ def quantify(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rows_to_train(options: argparse.Namespace) -> tuple[LabelledTable, Any]:
-    """The training file, and the positive label."""
+def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> tuple[LabelledTable, Any]:
+    """The training file, and the positive label, after a look at the options that need no rows."""
+    _check_outputs(options, options.out, options.report)
+    if options.tune_threshold and not options.validation:
+        raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
+    if comm.size > 1:
+        require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
     table = read_training_table(options)
     check_lengths(table.X, table.y)
     return table, _positive(table.y, options.positive)

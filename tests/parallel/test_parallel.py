@@ -489,9 +489,10 @@ def test_the_command_line_refuses_other_files_and_options_in_one_line(tmp_path):
         "there is no file|No such file": ["rows.csv", "nowhere.csv"],
         "target": ["bought", "a"],
     }
-    for message, (old, new) in changes.items():
-        other = [new if word == old else word for word in job]
-        command = [str(MPIRUN), "-n", "1", *job, ":", "-n", "1", *other]
+    jobs = {message: (job, [new if word == old else word for word in job]) for message, (old, new) in changes.items()}
+    no_folder = [word if word != "m" else "nowhere/m" for word in job]
+    for message, (first, other) in {**jobs, "nowhere": (no_folder, no_folder)}.items():
+        command = [str(MPIRUN), "-n", "1", *first, ":", "-n", "1", *other]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment(), cwd=tmp_path)
         errors = [line for line in ended.stderr.splitlines() if line.startswith("aesara-nondecomp: error:")]
         assert ended.returncode == 1 and len(errors) == 1 and re.search(message, errors[0]), ended.stderr
