@@ -216,7 +216,7 @@ def _is_text(column: Any) -> bool:
 def _cells(name: str, column: Any) -> NDArray[Any]:
     """The cells of a column, as in `TableColumns`."""
     if isinstance(column, np.ma.MaskedArray):
-        column = column.tolist()  # type: ignore[no-untyped-call]  # None where it is masked
+        column = column.tolist()  # type: ignore[no-untyped-call, unused-ignore]  # None where it is masked
     if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind in "biuf":
         values = np.asarray(column)
         return values if values.dtype == np.float32 else values.astype(np.float64, copy=False)

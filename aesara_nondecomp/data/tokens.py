@@ -63,7 +63,7 @@ def used_width(ids: NDArray[Any]) -> int:
     """
     used = np.flatnonzero(ids.any(axis=0))
     last = int(used[-1]) + 1 if len(used) else 1
-    return min(-(-last // WIDTH_STEP) * WIDTH_STEP, ids.shape[1])
+    return min(-(-last // WIDTH_STEP) * WIDTH_STEP, int(ids.shape[1]))
 
 
 class LengthBuckets:

@@ -316,7 +316,7 @@ def _mixed(values: NDArray[Any]) -> NDArray[Any]:
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (values ^ (values >> np.uint64(31))) | np.uint64(1)
+    return np.asarray((values ^ (values >> np.uint64(31))) | np.uint64(1))
 
 
 def _check_vectors(n_own: int, vectors: Sequence[Any]) -> None:

@@ -57,7 +57,7 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> Path:
     """Write a prepared file of arrays, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type, unused-ignore]
     return path
 
 
