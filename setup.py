@@ -12,6 +12,9 @@ from setuptools.command.build_ext import build_ext
 
 from distutils.errors import CompileError  # isort: skip  # setuptools' own; its name in setuptools came later
 
+if not (3, 9) <= sys.version_info[:2] < (3, 15):  # before anything that a wrong version cannot read
+    sys.exit(f"aesara-nondecomp needs Python 3.9 to 3.14, and this is {platform.python_version()}")
+
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
 FACE = (ROOT / "aesara_nondecomp" / "__init__.py").read_text(encoding="utf-8")
