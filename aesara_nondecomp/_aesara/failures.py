@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from aesara_nondecomp._aesara.import_hook import forget_aesara
+
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Read-only file system", "Permission denied")
 
 
@@ -32,9 +34,8 @@ def explained_import() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not imported_before:  # what is left would fail as "partially initialized module"
-            for name in [name for name in sys.modules if name.partition(".")[0] == "aesara"]:
-                del sys.modules[name]
+        if not imported_before:
+            forget_aesara()
         remedy = "Install versions that fit: pip install --force-reinstall aesara-nondecomp, in a fresh environment"
         if _concerns_a_folder(error):
             remedy = _remedy_for_folders()

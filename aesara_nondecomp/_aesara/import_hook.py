@@ -100,10 +100,15 @@ class _Finder:
         return spec
 
 
+def forget_aesara() -> None:
+    """Remove what a failed import of Aesara has left, which would fail again as "partially initialized module"."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "aesara"]:
+        del sys.modules[name]
+
+
 def install() -> None:
     """Let every later import of a module of Aesara go through the hook; a second call changes nothing."""
     if "aesara" not in sys.modules:
-        for name in [name for name in sys.modules if name.startswith("aesara.")]:
-            del sys.modules[name]  # left by an import of Aesara that failed, as it does without the hook under NumPy 2
+        forget_aesara()  # what an import without the hook has left, which fails under NumPy 2
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
