@@ -69,24 +69,24 @@ def without_row_names(table: Any) -> Any:
     return {name: table[name] for name in kept} if isinstance(table, Mapping) else table[kept]
 
 
-def stray_cell(name: str, strange: Sequence[int], cells: NDArray[Any]) -> ValueError:
-    """Make the error about cells that are no numbers, in a column that was numeric in training.
+def stray_cell(name: str, cell: Any, row: int) -> ValueError:
+    """Make the error about a cell that is no number, in a column that was numeric in training.
 
     Parameters
     ----------
     name : str
         The column.
-    strange : sequence of int
-        Their rows.
-    cells : array, shape (n,)
-        The column's cells.
+    cell : object
+        The first such cell.
+    row : int
+        Its row, from 0.
 
     Returns
     -------
     ValueError
     """
     return ValueError(
-        f"column {name!r} held numbers in training, but holds {_shown(strange, cells)}. "
+        f"column {name!r} held numbers in training, but holds {cell!r} in row {row + 1} (from 1). "
         "Write a plain number such as 1234.5, or leave the cell empty."
     )
 

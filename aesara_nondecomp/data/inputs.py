@@ -15,7 +15,7 @@ from aesara_nondecomp.data.cells import numbers_or_none
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import TableColumns, is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder
+from aesara_nondecomp.data.tabular import TableEncoder, UnknownCategories
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -86,7 +86,7 @@ class InputEncoder:
         return encoder.measured(encoder.encode(X), sample_weight) if standardize else encoder
 
     @classmethod
-    def learn(cls, X: Any, categorical: Sequence[str] = ()) -> InputEncoder:
+    def learn(cls, X: Any, categorical: Sequence[str] = (), rows: NDArray[Any] | None = None) -> InputEncoder:
         """Learn the columns of a table or the words of texts, the first half of `fit`; nothing for a matrix.
 
         Parameters
@@ -95,6 +95,8 @@ class InputEncoder:
             The training rows.
         categorical : sequence of str, optional
             Numeric columns of a table to treat as categorical.
+        rows : int array, shape (k,), optional
+            Indices of the training rows, if `X` holds others too; see `TableEncoder.fit`. Default: all rows.
 
         Returns
         -------
@@ -107,9 +109,12 @@ class InputEncoder:
             If the rows are unusable, or `categorical` is given without a table.
         """
         if is_input_table(X):
-            return cls(table=TableEncoder.fit(X, categorical))
+            return cls(table=TableEncoder.fit(X, categorical, rows=rows))
         require(not len(categorical), "only a table has categorical columns to name: give a data frame", categorical)
-        return cls(vocabulary=Vocabulary.learn(check_texts(X))) if is_text(X) else cls()
+        if not is_text(X):
+            return cls()
+        texts = check_texts(X)
+        return cls(vocabulary=Vocabulary.learn(texts if rows is None else select_inputs(texts, rows)))
 
     def measured(self, rows: Any, sample_weight: NDArray[Any] | None = None) -> InputEncoder:
         """Add means and scales, the second half of `fit`; sparse rows and token ids are not standardised.
@@ -131,7 +136,7 @@ class InputEncoder:
         dense = not scipy.sparse.issparse(rows) and self.vocabulary is None
         return replace(self, standardiser=Standardiser.fit(rows, sample_weight=sample_weight)) if dense else self
 
-    def encode(self, X: Any, columns: int | None = None, *, quiet: bool = False) -> Any:
+    def encode(self, X: Any, columns: int | None = None, *, unknown: UnknownCategories | None = None) -> Any:
         """Encode inputs as rows of numbers, not yet standardised: `transform` without its last step.
 
         Parameters
@@ -140,13 +145,14 @@ class InputEncoder:
             As raw as the training rows. The columns of a table are matched by name.
         columns : int, optional
             Required number of columns of a matrix. Default: any.
-        quiet : bool, default False
-            Do not warn of categories of a table that training did not hold.
+        unknown : UnknownCategories, optional
+            Counts the cells of a table whose categories training did not hold. Default: one warning tells of them.
 
         Returns
         -------
         array, CSR matrix or LazyRows, shape (n, d)
-            In their own dtype; for texts an int32 array of token ids, shape (n, T).
+            In their own dtype; for texts an int32 array of token ids, shape (n, T). The rows of a table are encoded
+            when they are read; `numpy.asarray` reads all of them.
 
         Raises
         ------
@@ -156,7 +162,7 @@ class InputEncoder:
         if self.vocabulary is not None:
             return self.vocabulary.transform(X) if np.ndim(X) < 2 else X
         if self.table is not None:
-            return self._encode_table(self.table, X, quiet)
+            return self._encode_table(self.table, X, unknown)
         if is_input_table(X):
             return _matrix_of(read_table(X, self.names), self.names)
         return raw_rows(X, columns)
@@ -219,9 +225,9 @@ class InputEncoder:
             names=None if values["names"] is None else tuple(values["names"]),
         )
 
-    def _encode_table(self, table: TableEncoder, X: Any, quiet: bool) -> Any:
+    def _encode_table(self, table: TableEncoder, X: Any, unknown: UnknownCategories | None) -> Any:
         if is_input_table(X):
-            return table.transform(X, quiet=quiet)
+            return table.rows(X, unknown=unknown)
         if table.categorical:
             raise ValueError(
                 f"rows must be a table with the columns {', '.join((*table.numeric, *table.categorical))}, as in "

@@ -1,4 +1,4 @@
-"""Rows that are converted and standardised as they are read, so that a memory map is never copied as a whole."""
+"""Rows that are converted and standardised as they are read, so that a memory map or a table is never copied whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.features import as_matrix, check_finite, check_shape, to_dtype
+from aesara_nondecomp.data.features import as_matrix, check_finite, check_shape, row_slices, to_dtype
 from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.scaling import Standardiser
 
@@ -17,7 +17,7 @@ class LazyRows:
 
     Parameters
     ----------
-    X : array or memory map, shape (N, d)
+    X : array, memory map or TableMatrix, shape (N, d)
         The rows as they are stored.
     dtype : dtype, optional
         Of the rows returned. Default: that of `X`.
@@ -45,8 +45,17 @@ class LazyRows:
         """(n, d)."""
         return (self._X.shape[0] if self._rows is None else len(self._rows)), self._X.shape[1]
 
+    @property
+    def first_row(self) -> int:
+        """Index of the first stored row among the caller's rows: above 0 in the later blocks of a table."""
+        return int(getattr(self._X, "first_row", 0))
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """All rows as an array."""
+        return np.asarray(self._all(), dtype)
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         """Read the rows at a slice or int array; the result is in C order."""
@@ -73,8 +82,8 @@ class LazyRows:
         kept = rows if self._rows is None else self._rows[rows]
         return LazyRows(self._X, self.dtype, self._standardiser, kept)
 
-    def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> LazyRows:
-        """Convert and standardise the rows from now on, as they are read.
+    def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> LazyRows | NDArray[Any]:
+        """Convert and standardise the rows: at once those of a table, all others from now on, as they are read.
 
         Parameters
         ----------
@@ -85,9 +94,18 @@ class LazyRows:
 
         Returns
         -------
-        LazyRows
+        LazyRows, or array for a table
         """
-        return LazyRows(self._X, dtype, standardiser, self._rows)
+        lazy = LazyRows(self._X, dtype, standardiser, self._rows)
+        # The rows of a table are not encoded anew in each epoch.
+        return lazy if isinstance(self._X, np.ndarray) else lazy._all()
+
+    def _all(self) -> NDArray[Any]:
+        """All rows, read slice by slice."""
+        matrix = np.empty(self.shape, self.dtype)
+        for part in row_slices(*self.shape):
+            matrix[part] = self[part]
+        return matrix
 
 
 class BatchSource:
@@ -233,7 +251,8 @@ def prepare_rows(X: Any, dtype: Any, standardiser: Standardiser | None = None) -
     Returns
     -------
     array, CSR matrix, LazyRows or BatchSource, shape (n, d)
-        A memory map is read once, slice by slice, to check that all entries are finite, but not copied.
+        A memory map is read once, slice by slice, to check that all entries are finite, but not copied. The rows of a
+        table become an array.
 
     Raises
     ------

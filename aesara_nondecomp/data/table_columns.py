@@ -29,12 +29,15 @@ class TableColumns(NamedTuple):
         Columns that are categorical, whatever they hold.
     missing : tuple of str
         Further spellings of a missing value; such cells are None or NaN already.
+    first_row : int
+        Index of the first row among those of the file, if these are a block of it; for messages.
     """
 
     cells: dict[str, NDArray[Any]]
     texts: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
+    first_row: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:

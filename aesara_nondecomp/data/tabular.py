@@ -5,6 +5,7 @@ A table is a data frame (pandas or polars) or a mapping from column names to cel
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from aesara_nondecomp.data.cells import (
     spelling,
 )
 from aesara_nondecomp.data.column_kinds import stray_cell, typed
+from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 
 MOST_CATEGORIES = 200
@@ -51,7 +53,9 @@ class TableEncoder(NamedTuple):
     missing: tuple[str, ...] = ()
 
     @classmethod
-    def fit(cls, table: Any, categorical: Sequence[str] = (), missing: Sequence[str] = ()) -> TableEncoder:
+    def fit(
+        cls, table: Any, categorical: Sequence[str] = (), missing: Sequence[str] = (), rows: NDArray[Any] | None = None
+    ) -> TableEncoder:
         """Learn an encoder from the training rows.
 
         Parameters
@@ -63,6 +67,9 @@ class TableEncoder(NamedTuple):
             Numeric columns to treat as categorical, such as codes.
         missing : sequence of str, optional
             Spellings of a missing value, beside the usual ones.
+        rows : int array, shape (k,), optional
+            Indices of the training rows, if the table has others too: those tell only which columns are numeric.
+            Default: all rows.
 
         Returns
         -------
@@ -77,22 +84,19 @@ class TableEncoder(NamedTuple):
         columns = typed(read_table(table, categorical=categorical, missing=missing))
         if not columns.cells:
             raise ValueError("a table needs feature columns beside the labels, got none. Check the delimiter.")
-        numeric = {name: cells for name, cells in columns.cells.items() if name not in columns.categories}
-        for name, numbers in numeric.items():
-            _check_values(name, bool(np.isnan(numbers).all()))
-        medians = tuple(float(np.nanmedian(numbers)) for numbers in numeric.values())
-        found = {name: _categories(name, columns.cells[name]) for name in columns.cells if name not in numeric}
+        chosen = slice(None) if rows is None else rows  # of one column at a time, to save memory
+        numeric = [name for name in columns.cells if name not in columns.categories]
+        medians = tuple(_median(name, columns.cells[name][chosen]) for name in numeric)
+        found = {name: _categories(name, columns.cells[name][chosen]) for name in columns.cells if name not in numeric}
         return cls(tuple(numeric), medians, tuple(found), tuple(found.values()), columns.missing)
 
-    def transform(self, table: Any, *, quiet: bool = False) -> NDArray[Any]:
+    def transform(self, table: Any) -> NDArray[Any]:
         """Encode a table as a matrix; columns are matched by name, and further columns are ignored.
 
         Parameters
         ----------
         table : data frame, mapping of str to sequence, or TableColumns
             With at least the columns of the training table.
-        quiet : bool, default False
-            Do not warn of categories that training did not hold.
 
         Returns
         -------
@@ -109,20 +113,43 @@ class TableEncoder(NamedTuple):
         UserWarning
             If categories are unknown: how many cells of which column.
         """
+        return np.asarray(self.rows(table))
+
+    def rows(self, table: Any, *, unknown: UnknownCategories | None = None) -> LazyRows:
+        """Encode a table as `transform` does, but each row only when it is read.
+
+        Parameters
+        ----------
+        table : data frame, mapping of str to sequence, or TableColumns
+            With at least the columns of the training table; it must not change while rows are read.
+        unknown : UnknownCategories, optional
+            Counts the cells of unknown categories, of which there is no warning then.
+
+        Returns
+        -------
+        LazyRows, shape (n, d)
+            In float32 if every numeric column is, otherwise in float64.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or a numeric one holds text.
+
+        Warns
+        -----
+        UserWarning
+            If categories are unknown: how many cells of which column.
+        """
         columns = read_table(table, [*self.numeric, *self.categorical], missing=self.missing)
         places = [_places(columns.cells[name], known) for name, known in zip(self.categorical, self.categories)]
-        if not quiet:
-            self._warn_of_unknown(columns, places)
-        wide = any(columns.cells[name].dtype != np.float32 for name in self.numeric)
-        matrix = np.zeros((columns.shape[0], len(self.feature_names)), dtype=np.float64 if wide else np.float32)
-        for k, (name, median) in enumerate(zip(self.numeric, self.medians)):
-            matrix[:, k] = _imputed(name, columns.cells[name], median)
-        first = len(self.numeric)
-        for place, known in zip(places, self.categories):
-            rows = np.flatnonzero(place >= 0)
-            matrix[rows, first + place[rows]] = 1
-            first += len(known)
-        return matrix
+        counts = UnknownCategories() if unknown is None else unknown
+        for name, place in zip(self.categorical, places):
+            counts.add(name, columns.cells[name], place)
+        if unknown is None:
+            counts.warn()
+        numbers = [_numbers(name, columns) for name in self.numeric]
+        widths = [len(known) for known in self.categories]
+        return LazyRows(TableMatrix(numbers, self.medians, places, widths, columns.first_row))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -155,17 +182,88 @@ class TableEncoder(NamedTuple):
             tuple(values.get("missing", ())),
         )
 
-    def _warn_of_unknown(self, columns: TableColumns, places: list[NDArray[Any]]) -> None:
+
+class UnknownCategories:
+    """Counts the cells whose categories training did not hold, over all blocks of a table."""
+
+    def __init__(self) -> None:
+        self._cells: Counter[str] = Counter()
+        self._unknown: Counter[str] = Counter()
+        self._examples: dict[str, list[str]] = {}
+
+    def add(self, name: str, cells: NDArray[Any], place: NDArray[Any]) -> None:
+        """Count some cells of a column.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        cells : array, shape (n,)
+            Its cells.
+        place : int array, shape (n,)
+            Index of each cell's category; -1 for an unknown one.
+        """
+        unknown = np.flatnonzero(place < 0)
+        self._cells[name] += place.size
+        self._unknown[name] += unknown.size
+        examples = (*self._examples.get(name, ()), *map(spelling, cells[unknown].tolist()))
+        self._examples[name] = list(dict.fromkeys(examples))[:MOST_EXAMPLES]
+
+    def warn(self) -> None:
+        """Issue one warning of all columns, if a cell was unknown."""
         told = []
-        for name, place in zip(self.categorical, places):
-            unknown = np.flatnonzero(place < 0)
-            if unknown.size:
-                examples = list(dict.fromkeys(map(spelling, columns.cells[name][unknown].tolist())))[:MOST_EXAMPLES]
-                shown = ", ".join(repr(text) if text else "a missing value" for text in examples)
-                share = f"{unknown.size} of {place.size} cells ({unknown.size / place.size:.1%})"
+        for name, unknown in self._unknown.items():
+            if unknown:
+                shown = ", ".join(repr(text) if text else "a missing value" for text in self._examples[name])
+                share = f"{unknown} of {self._cells[name]} cells ({unknown / self._cells[name]:.1%})"
                 told.append(f"{share} of {name!r}: {shown}")
         if told:
             warn_caller(f"categories that training did not hold are encoded as zeros: {'; '.join(told)}.")
+
+
+class TableMatrix:
+    """The matrix of a table, of which only the rows that are read are made: a copy of all would take more memory.
+
+    Parameters
+    ----------
+    numbers : list of float array, shape (n,)
+        The numeric columns, which come first; NaN for a missing value.
+    medians : sequence of float
+        What replaces a missing value of each.
+    places : list of int array, shape (n,)
+        Of each categorical column, which category a cell holds; -1 for an unknown one.
+    widths : sequence of int
+        Number of categories of each.
+    first_row : int, default 0
+        Index of the first row among the caller's rows, for messages.
+    """
+
+    def __init__(
+        self,
+        numbers: list[NDArray[Any]],
+        medians: Sequence[float],
+        places: list[NDArray[Any]],
+        widths: Sequence[int],
+        first_row: int = 0,
+    ):
+        self._numbers, self._medians, self._places, self._widths = numbers, medians, places, widths
+        self.first_row = first_row
+        wide = any(cells.dtype != np.float32 for cells in numbers)
+        self.dtype = np.dtype(np.float64 if wide else np.float32)
+        self.shape = len([*numbers, *places][0]), len(numbers) + sum(widths)
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        """Encode the rows at a slice or int array."""
+        numbers, places = [cells[rows] for cells in self._numbers], [place[rows] for place in self._places]
+        matrix = np.zeros((len([*numbers, *places][0]), self.shape[1]), self.dtype)
+        for k, (cells, median) in enumerate(zip(numbers, self._medians)):
+            matrix[:, k] = np.where(np.isnan(cells), cells.dtype.type(median), cells)
+        first = len(numbers)
+        for place, width in zip(places, self._widths):
+            known = np.flatnonzero(place >= 0)
+            matrix[known, first + place[known]] = 1
+            first += width
+        return matrix
 
 
 # -- columns ---------------------------------------------------------------------------------------------------------
@@ -185,18 +283,24 @@ def _categories(name: str, cells: NDArray[Any]) -> tuple[str, ...]:
     return tuple(sorted(by_form.values()))
 
 
+def _median(name: str, numbers: NDArray[Any]) -> float:
+    _check_values(name, bool(np.isnan(numbers).all()))
+    return float(np.nanmedian(numbers))
+
+
 def _check_values(name: str, empty: bool) -> None:
     if empty:
         raise ValueError(f"column {name!r} holds no values. Drop it.")
 
 
-def _imputed(name: str, cells: NDArray[Any], median: float) -> NDArray[Any]:
-    """A numeric column with its missing values replaced by the median."""
+def _numbers(name: str, columns: TableColumns) -> NDArray[Any]:
+    """The numbers of a column that was numeric in training."""
+    cells = columns.cells[name]
     numbers = numbers_or_none(cells)
     if numbers is None:
-        raise stray_cell(name, [row for row, cell in enumerate(cells) if not _is_number(cell)], cells)
-    known: NDArray[Any] = np.where(np.isnan(numbers), numbers.dtype.type(median), numbers)
-    return known
+        row = next(row for row, cell in enumerate(cells) if not _is_number(cell))
+        raise stray_cell(name, cells[row], columns.first_row + row)
+    return numbers
 
 
 def _is_number(cell: Any) -> bool:
@@ -209,4 +313,4 @@ def _is_number(cell: Any) -> bool:
 
 def _places(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
     """Index of each cell's category, or -1."""
-    return np.array(over_distinct(category_places(categories), cells.tolist()), dtype=np.int64)
+    return np.array(over_distinct(category_places(categories), cells.tolist()), dtype=np.int32)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._arrays import in_machine_layout
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import Standardiser, check_finite
+from aesara_nondecomp.data import LazyRows, Standardiser, check_finite
 from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, standardise
@@ -80,12 +80,13 @@ class Scorer:
         numbers = () if scaling is None else (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
         inputs = (*self._values(output, parameters), *numbers)
         whole: NDArray[Any] | None = None
+        above = X.first_row if isinstance(X, LazyRows) else 0
         for part, rows in self._chunks(X, scaled=scaling is not None):
             with self._lock:
-                function = self._checked_function(name, output, rows, part.start, scaled=scaling is not None)
+                function = self._checked_function(name, output, rows, above + part.start, scaled=scaling is not None)
                 values, finite = function(*inputs, rows)
             if not finite:
-                check_finite(rows, first_row=part.start)
+                check_finite(rows, first_row=above + part.start)
             require(values.shape[:1] == rows.shape[:1], "an output needs one row for each row of X", values.shape)
             if whole is None:
                 whole = np.empty((X.shape[0], *values.shape[1:]), dtype=values.dtype)

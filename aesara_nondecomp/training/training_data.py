@@ -23,9 +23,9 @@ from aesara_nondecomp.data import (
     raw_rows,
     select_rows,
 )
-from aesara_nondecomp.data.column_kinds import typed
-from aesara_nondecomp.data.inputs import count_rows, is_input_table, select_inputs
+from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
+from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import (
@@ -194,8 +194,8 @@ def prepare(
     )
     if comm.size == 1:
         check_lengths(inputs, y)
-    learned = encoder or InputEncoder.learn(_training_inputs(inputs, split, comm))
-    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, quiet=True))
+    learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train)
+    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm)
     scales = standardize and encoder is None
@@ -297,18 +297,10 @@ def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
     return found
 
 
-def _training_inputs(inputs: Any, split: Split, comm: Communicator) -> Any:
-    """The inputs an encoder is learned from: training rows of texts, or of a table in all processes; any matrix."""
-    if comm.size > 1:
-        inputs = _joined_tables(inputs, comm)
-    if isinstance(inputs, TableColumns):
-        inputs = typed(inputs)  # by all rows, so that it is all one which of them are held out
-    is_matrix = not isinstance(inputs, (TableColumns, list))
-    return inputs if is_matrix or split.train is None else select_inputs(inputs, split.train)
-
-
 def _joined_tables(inputs: Any, comm: Communicator) -> Any:
     """The table of all processes, or what this process has if there is none."""
+    if comm.size == 1:
+        return inputs
     parts = comm.allgather(inputs if isinstance(inputs, TableColumns) else None)
     tables = [part for part in parts if part is not None]
     if not tables:
@@ -325,13 +317,17 @@ def _joined_tables(inputs: Any, comm: Communicator) -> Any:
 
 
 def _encoded(
-    inputs: Any, encoder: InputEncoder, network: Network | None, columns: int | None = None, quiet: bool = False
+    inputs: Any,
+    encoder: InputEncoder,
+    network: Network | None,
+    unknown: UnknownCategories | None = None,
+    columns: int | None = None,
 ) -> Any:
-    """Encoded rows, checked against the network if it is known; `quiet` where held-out rows may differ."""
+    """Encoded rows, checked against the network if it is known; `unknown` where held-out rows may differ."""
     takes_tokens = network is not None and network.takes_tokens
     if takes_tokens and encoder.vocabulary is None:
         return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # not None
-    rows = encoder.encode(inputs, columns, quiet=quiet)
+    rows = encoder.encode(inputs, columns, unknown=unknown)
     if encoder.vocabulary is not None:
         return check_tokens(rows, len(encoder.vocabulary))
     return raw_rows(rows, None if network is None else network.n_columns)
@@ -349,7 +345,7 @@ def _held_rows(
     (y,) = gather_vectors(comm, count_rows(inputs), y)
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
-    held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns))
+    held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)
     found = np.unique(signs).tolist()
