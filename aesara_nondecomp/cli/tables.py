@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion, warn_caller
 from aesara_nondecomp.data import read_libsvm, read_npz
-from aesara_nondecomp.data.cells import is_missing
+from aesara_nondecomp.data.cells import is_missing, over_distinct
 from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
@@ -248,9 +248,9 @@ def _checked_target(path: str, target: str | None, names: Sequence[str]) -> str:
 def _popped_labels(path: str, columns: TableColumns, target: str) -> NDArray[Any]:
     """The labels, taken out of the columns of a file; all must be there."""
     labels = columns.cells.pop(target)
-    missing = [row for row, cell in enumerate(labels.tolist(), start=1) if is_missing(cell)]
-    if missing:
-        raise ValueError(f"{path} has {len(missing)} rows without a label, the first is row {missing[0]}. Drop them.")
+    missing = np.flatnonzero(over_distinct(is_missing, labels.tolist())) + 1
+    if missing.size:
+        raise ValueError(f"{path} has {missing.size} rows without a label, the first is row {missing[0]}. Drop them.")
     return labels
 
 

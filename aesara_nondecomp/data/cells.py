@@ -212,7 +212,7 @@ def over_distinct(function: Callable[[Any], Any], cells: Iterable[Any]) -> list[
         The results, one per cell.
     """
     cells = list(cells)
-    if all(type(cell) is str for cell in cells):
+    if set(map(type, cells)) == {str}:
         found = {cell: function(cell) for cell in set(cells)}
         return [found[cell] for cell in cells]
     results = {key: function(key[1]) for key in {(type(cell), cell) for cell in cells}}  # True is not 1

@@ -20,6 +20,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp.data.cells import over_distinct
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 COMPRESSIONS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -269,7 +271,7 @@ def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
         In int64 if all labels are whole numbers, in float64 if all are finite numbers, otherwise the strings.
     """
     try:
-        numbers = np.array([float(cell) for cell in cells])
+        numbers = np.array(over_distinct(float, cells))
     except ValueError:
         return np.array(cells)
     return whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
@@ -289,7 +291,7 @@ def as_labels(cells: NDArray[Any]) -> NDArray[Any]:
         Text as by `as_numbers`; other values in their own dtype, in int64 if all are whole numbers.
     """
     listed = cells.tolist()
-    if all(isinstance(cell, str) for cell in listed):
+    if all(issubclass(kind, str) for kind in set(map(type, listed))):
         return as_numbers(listed)
     values: NDArray[Any] = np.array(listed)
     return whole_numbers(values) if values.dtype.kind == "f" else values
