@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable, is_stream, replacing
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
-from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_rows, read_training_table
+from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
 from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
@@ -99,16 +100,20 @@ def predict(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    scores = model.decision_function(read_rows(options.data, model, options.delimiter, options.decimal))
-    labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-    probabilities = model.require_quantifier().posteriors(scores)
+    quantifier = model.require_quantifier()
+    blocks = _score_blocks(model, options)
+    first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
     with _output(options.out) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("row", "prediction", "score", "probability"))
-        for row, values in enumerate(zip(labels.tolist(), scores.tolist(), probabilities.tolist()), start=1):
-            writer.writerow((row, values[0], f"{values[1]:.6g}", f"{values[2]:.6g}"))
+        for scores in itertools.chain([first], blocks):
+            labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
+            probabilities = quantifier.posteriors(scores)
+            # `rows` comes last, so that no number is taken for a row that is not there.
+            for label, score, probability, row in zip(labels.tolist(), scores.tolist(), probabilities.tolist(), rows):
+                writer.writerow((row, label, f"{score:.6g}", f"{probability:.6g}"))
     if options.out not in (None, STANDARD_STREAM) and not options.quiet and not is_stream(options.out):
-        print(f"{len(scores)} predictions in {options.out}")
+        print(f"{next(rows) - 1} predictions in {options.out}")
     return 0
 
 
@@ -167,15 +172,20 @@ def quantify(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    scores = model.decision_function(read_rows(options.data, model, options.delimiter, options.decimal))
+    quantifier = model.require_quantifier()
+    scores = np.concatenate(list(_score_blocks(model, options)))
     facts: dict[str, Any] = {
         "model": reports.model_facts(model),
         "rows": len(scores),
-        "prevalence": reports.prevalences(model.require_quantifier(), scores),
+        "prevalence": reports.prevalences(quantifier, scores),
     }
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
     return 0
+
+
+def _score_blocks(model: Model, options: argparse.Namespace) -> Iterator[NDArray[Any]]:
+    return model.decision_blocks(row_blocks(options.data, model, options.delimiter, options.decimal))
 
 
 def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> tuple[LabelledTable, Any]:

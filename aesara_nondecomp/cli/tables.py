@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import open_table
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.step.scoring import SCORING_ROWS
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
 
@@ -73,8 +74,10 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     return LabelledTable(table.X.toarray() if dense else table.X, table.y)
 
 
-def read_rows(path: str, model: Model, delimiter: str | None = None, decimal: str | None = None) -> Any:
-    """Read the inputs of a file, as raw as the training file, for a model.
+def row_blocks(
+    path: str, model: Model, delimiter: str | None = None, decimal: str | None = None
+) -> Iterator[TableColumns | NDArray[Any]]:
+    """Read the inputs of a file, as raw as the training file, for a model: text block by block, others in one block.
 
     Parameters
     ----------
@@ -87,8 +90,8 @@ def read_rows(path: str, model: Model, delimiter: str | None = None, decimal: st
     decimal : {".", ","}, optional
         Of a table of text. Default: as in training.
 
-    Returns
-    -------
+    Yields
+    ------
     TableColumns, array or CSR matrix
 
     Raises
@@ -100,16 +103,15 @@ def read_rows(path: str, model: Model, delimiter: str | None = None, decimal: st
     """
     kind = _checked_kind(path, model)
     if kind == "table":
-        return _read_known_columns(path, model, delimiter, decimal)
-    if kind == "npz":
-        return read_npz(path, labels=None).X
-    return _libsvm_of(path, model).X
+        yield from _known_blocks(path, model, delimiter, decimal)
+    else:
+        yield read_npz(path, labels=None).X if kind == "npz" else _libsvm_of(path, model).X
 
 
 def read_labelled_rows(
     path: str, model: Model, target: str | None = None, delimiter: str | None = None, decimal: str | None = None
 ) -> LabelledTable:
-    """Read the inputs of a file as `read_rows` does, and its labels in the coding of the model's classes.
+    """Read the inputs of a file at once, and its labels in the coding of the model's classes.
 
     Parameters
     ----------
@@ -133,7 +135,7 @@ def read_labelled_rows(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If `read_rows` would raise it, if the file has no labels, or one is not among the model's classes.
+        If `row_blocks` would raise it, if the file has no labels, or one is not among the model's classes.
     """
     kind = _checked_kind(path, model)
     known = model.extra.get("target")
@@ -205,13 +207,13 @@ def _checked_kind(path: str, model: Model) -> str:
     return kind
 
 
-def _read_known_columns(path: str, model: Model, delimiter: str | None, decimal: str | None) -> TableColumns:
-    """The columns of a file that a model takes."""
+def _known_blocks(path: str, model: Model, delimiter: str | None, decimal: str | None) -> Iterator[TableColumns]:
+    """The columns of a file that a model takes, in blocks whose scores are to the last bit those of the whole file."""
     encoder: Any = model.encoder.table
     names = [*encoder.numeric, *encoder.categorical]
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
-        return table.read(names, encoder.categorical)
+        yield from table.blocks(names, encoder.categorical, SCORING_ROWS)
 
 
 def _read_labelled_columns(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.cells import as_number
+from aesara_nondecomp.data.csv_cells import Floats, arrow_blocks, as_floats, as_texts, is_plain_number, refuse_points
 from aesara_nondecomp.data.files import PathLike, Table, as_numbers, narrow_floats, open_binary
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -44,6 +44,8 @@ class CsvFile(NamedTuple):
         Lines down to the end of the header.
     block_bytes : int
         Size of a batch, which must hold any row.
+    expected_rows : int
+        About as many as there are, to reserve memory for; 0 if that shows only by reading.
     """
 
     path: PathLike
@@ -52,6 +54,7 @@ class CsvFile(NamedTuple):
     delimiter: str
     lines_above: int
     block_bytes: int
+    expected_rows: int
 
     def read(
         self,
@@ -88,38 +91,74 @@ class CsvFile(NamedTuple):
         numbers, parts, late = self._columns(names, texts, decimal, number)
         if late:
             parts.update(self._columns(late, late, decimal, number)[1])
-        if not all(numbers.values()) or not all(parts.values()):
-            raise ValueError(f"{self.path} must hold rows below its header, got none. Check that it is complete.")
-        # One column at a time is held twice: arrays that grew have room to spare.
-        found: dict[str, NDArray[Any]] = {name: np.array(numbers.pop(name)) for name in list(numbers)}
-        found.update({name: np.concatenate(parts.pop(name)) for name in list(parts)})
-        for name, cells in found.items() if decimal != "." else ():
-            if cells.dtype == object and name not in texts:
-                _refuse_points(self.path, name, cells, decimal)
+        found: dict[str, NDArray[Any]] = {name: numbers.pop(name).cells() for name in list(numbers)}
+        found.update({name: np.concatenate(parts.pop(name)) for name in list(parts) if parts[name]})
+        if not all(map(len, found.values())) or len(found) < len(names):
+            raise self._without_rows()
+        refuse_points(self.path, found, texts, decimal)
         return {name: found[name] for name in names}
+
+    def blocks(
+        self, names: Sequence[str], texts: Collection[str], rows: int, *, decimal: str = "."
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Read some of the columns block by block, in memory for one block.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        texts : collection of str
+            Columns to read as text, even if every cell is a number.
+        rows : int
+            Number of rows of each block but the last one.
+        decimal : str, default "."
+            The decimal sign, "." or ",".
+
+        Yields
+        ------
+        dict of str to array, shape (n,)
+            As from `read`; a column of numbers with a cell of text is one of text in the block of that cell only.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows, or one has too many or too few cells; naming it.
+        """
+        first = 0
+        for block in arrow_blocks(self._batches(names, nulls=True), rows):
+            found = {}
+            for name, column in zip(names, block.columns):
+                cells = column.combine_chunks()
+                numbers = None if name in texts else as_floats(cells, decimal, as_number)
+                found[name] = as_texts(cells) if numbers is None else numbers
+            refuse_points(self.path, found, texts, decimal, first)
+            yield found
+            first += block.num_rows
+        if not first:
+            raise self._without_rows()
 
     def _columns(
         self, names: Sequence[str], texts: Collection[str], decimal: str, number: Callable[[str], float]
-    ) -> tuple[dict[str, array[float]], dict[str, list[NDArray[Any]]], list[str]]:
+    ) -> tuple[dict[str, Floats], dict[str, list[NDArray[Any]]], list[str]]:
         """Columns of numbers; those of text, in parts; and those of text that are to be read once more as `texts`."""
-        numbers = {name: array("d") for name in names if name not in texts}  # grows in place
+        numbers = {name: Floats(self.expected_rows) for name in names if name not in texts}
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names if name in texts}
         late: list[str] = []
         for batch in self._batches(names, number is as_number):
-            for name, cells in batch:
-                found = _numbers(cells, decimal, number) if name in numbers else None
+            for name, cells in zip(names, batch.columns):
+                found = as_floats(cells, decimal, number) if name in numbers else None
                 if found is not None:
-                    numbers[name].frombytes(found.data.cast("B"))
+                    numbers[name].add(found)
                     continue
                 if name in numbers:
                     parts[name] = []
-                    late += [name] if numbers.pop(name) else []
+                    late += [name] if numbers.pop(name).size else []
                 if name not in late:
-                    parts[name].append(_texts(cells))
+                    parts[name].append(as_texts(cells))
         return numbers, parts, late
 
-    def _batches(self, names: Sequence[str], nulls: bool) -> Iterator[list[tuple[str, Any]]]:
-        """The cells of some columns as Arrow arrays of text, by their names."""
+    def _batches(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
+        """Arrow batches of some columns, as text."""
         import pyarrow
         from pyarrow import csv as arrow_csv
 
@@ -145,10 +184,12 @@ class CsvFile(NamedTuple):
                 ),
             )
             with reader:
-                for batch in reader:
-                    yield list(zip(names, batch.columns))
+                yield from reader
         except pyarrow.ArrowInvalid as error:
             raise self._unreadable(error, strange) from None
+
+    def _without_rows(self) -> ValueError:
+        return ValueError(f"{self.path} must hold rows below its header, got none. Check that it is complete.")
 
     def _unreadable(self, error: Exception, strange: Sequence[Any]) -> ValueError:
         """The error about a row that does not fit the columns, the last one of `strange`, or about something else."""
@@ -290,7 +331,14 @@ def _with_header(path: PathLike, source: IO[bytes], delimiter: str | None) -> Cs
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
-    return CsvFile(path, source, names, delimiter, above + reader.line_num, block_bytes)
+    expected_rows = int(1.05 * len(lines) * _size(source) / len("".join(lines)))
+    return CsvFile(path, source, names, delimiter, above + reader.line_num, block_bytes, expected_rows)
+
+
+def _size(source: IO[bytes]) -> int:
+    """Bytes of a file; 0 if it is compressed."""
+    is_plain = isinstance(source, (io.BufferedReader, io.BufferedRandom))
+    return source.seek(0, io.SEEK_END) if is_plain else 0
 
 
 def _sample(source: IO[bytes]) -> list[str]:
@@ -339,63 +387,9 @@ def _check_target(path: PathLike, names: Sequence[str], target: str) -> None:
         raise ValueError(f"{path} must have feature columns beside {target!r}, got none. Check delimiter=.")
 
 
-# -- cells -----------------------------------------------------------------------------------------------------------
-
-
-def _numbers(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArray[Any] | None:
-    """A batch of a column as floats, NaN for a null; None if a cell is not a number."""
-    import pyarrow
-    from pyarrow import compute
-
-    plain = cells
-    if decimal != ".":  # a point separates thousands, and is refused as they are
-        plain = compute.replace_substring(compute.replace_substring(cells, ".", "'"), decimal, ".")
-    try:
-        floats: NDArray[Any] = compute.cast(plain, pyarrow.float64()).to_numpy(zero_copy_only=False)
-        return floats
-    except pyarrow.ArrowInvalid:  # blanks, or rarer spellings of missing values
-        coded = plain.dictionary_encode()
-    try:
-        return _decoded(coded, np.array([*map(number, coded.dictionary.to_pylist()), np.nan]))
-    except ValueError:
-        return None
-
-
-def _texts(cells: Any) -> NDArray[Any]:
-    """A batch of a column as str without blanks around; None for a null."""
-    coded = cells.dictionary_encode()
-    return _decoded(coded, np.array([*(text.strip() for text in coded.dictionary.to_pylist()), None], dtype=object))
-
-
-def _decoded(coded: Any, values: NDArray[Any]) -> NDArray[Any]:
-    """The value of each code; the last one for a null."""
-    codes = coded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
-    decoded: NDArray[Any] = values.take(codes)
-    return decoded
-
-
-def _refuse_points(path: PathLike, name: str, cells: NDArray[Any], decimal: str) -> None:
-    """Refuse a column of numbers with points beside decimal commas: 1.234 may be a thousand or one."""
-    texts = [cell for cell in cells.tolist() if cell is not None]
-    pointed = next((row for row, cell in enumerate(cells.tolist()) if cell and "." in cell and _is_number(cell)), None)
-    if pointed is not None and all(_is_number(text.replace(".", "").replace(decimal, ".")) for text in texts):
-        raise ValueError(
-            f"{path}, row {pointed + 1} (from 1), column {name!r}: got {cells[pointed]!r} beside decimal={decimal!r}. "
-            "Leave out the separators of thousands, or give the other decimal sign."
-        )
-
-
 def _not_numeric(path: PathLike, name: str, cells: NDArray[Any], decimal: str) -> ValueError:
-    row = next(row for row, cell in enumerate(cells.tolist()) if not _is_number(cell.replace(decimal, ".")))
+    row = next(row for row, cell in enumerate(cells.tolist()) if not is_plain_number(cell.replace(decimal, ".")))
     return ValueError(
         f"{path}, row {row + 1} (from 1), column {name!r}: expected a number, got {cells[row]!r}. Encode text as "
         "numbers (for example one-hot) and fill in missing cells first."
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

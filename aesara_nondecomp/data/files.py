@@ -8,7 +8,9 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import sys
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -111,7 +113,10 @@ def open_binary(path: PathLike) -> Iterator[IO[bytes]]:
     """
     try:
         if path == STANDARD_STREAM:
-            yield io.BytesIO(sys.stdin.buffer.read())
+            with tempfile.TemporaryFile() as source:  # which takes no memory
+                shutil.copyfileobj(sys.stdin.buffer, source)
+                source.seek(0)
+                yield source
             return
         found = existing_file(path)
         with COMPRESSIONS.get(found.suffix.lower(), open)(found, "rb") as source:

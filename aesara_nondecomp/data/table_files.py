@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -34,10 +34,13 @@ class OpenTable(NamedTuple):
         All columns.
     read : callable
         From the columns to read, and those of them to read cell by cell as they are, to TableColumns.
+    blocks : callable
+        From the same and a number of rows to TableColumns of so many rows each; only text is read block by block.
     """
 
     names: tuple[str, ...]
     read: Callable[[Sequence[str], Collection[str]], TableColumns]
+    blocks: Callable[[Sequence[str], Collection[str], int], Iterator[TableColumns]]
 
 
 def is_table_file(path: PathLike) -> bool:
@@ -86,11 +89,28 @@ def open_table(path: PathLike, delimiter: str | None = None, decimal: str = ".")
     reader = _READERS.get(uncompressed_suffix(path))
     if reader is None:
         with open_csv(path, delimiter) as file:
-            yield OpenTable(file.names, lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)))
+            yield OpenTable(
+                file.names,
+                lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)),
+                lambda names, texts, rows: _numbered(file.blocks(names, texts, rows, decimal=decimal)),
+            )
         return
     require(delimiter is None and decimal == ".", f"{path} is no delimited text: leave delimiter and decimal out", None)
     columns = _readable(path, reader)
-    yield OpenTable(tuple(columns), lambda names, texts: _selected(columns, names, texts))
+    yield OpenTable(
+        tuple(columns),
+        lambda names, texts: _selected(columns, names, texts),
+        lambda names, texts, _: iter([_selected(columns, names, texts)]),
+    )
+
+
+def _numbered(blocks: Iterable[dict[str, NDArray[Any]]]) -> Iterator[TableColumns]:
+    """Blocks of a table that know where they begin."""
+    first_row = 0
+    for cells in blocks:
+        block = TableColumns(cells, first_row=first_row)
+        yield block
+        first_row += block.shape[0]
 
 
 def _selected(columns: Mapping[str, Any], names: Sequence[str], texts: Collection[str]) -> TableColumns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from aesara_nondecomp.data import (
     decode,
     encode_as,
 )
+from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
@@ -136,6 +137,35 @@ class Model:
             If X is unusable, or of a different kind than the training rows.
         """
         return self._scores(self._rows(X))
+
+    def decision_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the scores of one block of rows after another, such as the chunks of a file that memory cannot hold.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix, table or list of str
+            Each as in `decision_function`. Where each has a multiple of 4,096 rows, scores are to the last bit those of
+            all rows at once.
+
+        Yields
+        ------
+        array, shape (n,)
+            The scores of a block.
+
+        Raises
+        ------
+        ValueError
+            If a block is unusable, or of a different kind than the training rows.
+
+        Warns
+        -----
+        UserWarning
+            After the last block, if blocks held categories that training did not: how many cells of which column.
+        """
+        unknown = UnknownCategories()
+        for X in blocks:
+            yield self._scores(self._rows(X, unknown))
+        unknown.warn()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels, in the coding of the training labels.
@@ -386,12 +416,12 @@ class Model:
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Any, unknown: UnknownCategories | None = None) -> Any:
         """Encoded rows, not yet standardised; their entries are checked chunk by chunk, as they are read."""
         network = self.functions.network
         if network.takes_tokens and (self.encoder.vocabulary is None or np.ndim(X) == 2):
             return check_tokens(X, network.n_words)
-        return self.encoder.encode(X, network.n_columns)
+        return self.encoder.encode(X, network.n_columns, unknown=unknown)
 
     def _scores(self, rows: Any) -> NDArray[Any]:
         return self._mean(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))

@@ -133,9 +133,10 @@ def test_evaluate_reports_every_measure_with_its_interval(trained, tmp_path, cap
 
 
 def _features(model_path, table):
-    from aesara_nondecomp.cli.tables import read_rows
+    from aesara_nondecomp.cli.tables import row_blocks
 
-    return read_rows(table, load_model(model_path))
+    (rows,) = row_blocks(table, load_model(model_path))
+    return rows
 
 
 def test_equal_seeds_of_evaluate_give_equal_reports(trained, tmp_path):

@@ -3,12 +3,12 @@
 import csv
 import io
 import sys
-import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import in_a_process
 
 pytest.importorskip("pyarrow", reason="needs the extra files")
 
@@ -156,14 +156,62 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
         read_csv(written(tmp_path / "t.csv", PLAIN), "kind")
 
 
+def resident_memory_of_reading(path):
+    """Bytes of numbers, and bytes by which the process is larger at most; asked of Linux in a process of its own."""
+    import resource  # which some systems lack
+
+    import pyarrow.csv  # noqa: F401  # before the memory is looked at
+
+    with open_csv(path) as table:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        columns = table.read(table.names)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return sum(cells.nbytes for cells in columns.values()), 1024 * (peak - before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems measure memory in other units")
 def test_a_table_is_read_in_little_more_memory_than_its_numbers_take(tmp_path):
     """Beside the numbers, batches of 1 MB and their like, whatever the size of the file."""
     path = tmp_path / "t.csv"
     line = ",".join(["-1.234567"] * 20) + "\n"
-    path.write_text(",".join(f"x{k}" for k in range(20)) + "\n" + line * 50_000)
+    path.write_text(",".join(f"x{k}" for k in range(20)) + "\n" + line * 300_000)
+    printed = in_a_process(f"print(*t.resident_memory_of_reading({str(path)!r}))", "test_csv_files")
+    numbers, grown = map(int, printed)
+    assert numbers == 8 * 20 * 300_000 and grown < 1.25 * numbers + 2**25
+
+
+BLOCKS = {
+    "numbers and text": ("a,b\n" + "".join(f"{k}.5,t{k % 3}\n" for k in range(50)), (), {}),
+    "codes": ("a,b\n" + "".join(f"0{k},{k}\n" for k in range(50)), ("a",), {}),
+    "gaps": ("a,b\n" + "".join(f"{k if k % 4 else ''},{'-' if k % 7 == 3 else k}\n" for k in range(50)), (), {}),
+    "decimal commas": ("a;b\n" + "".join(f"{k},5;1\n" for k in range(50)), (), {"decimal": ","}),
+    "fewer rows than a block": ("a,b\n1,2\n", (), {}),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("rows", [1, 7, 25])
+def test_blocks_are_the_rows_of_the_table_cut(tmp_path, monkeypatch, name, rows):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(module, "SAMPLE_BYTES", 64)
+    text, texts, options = BLOCKS[name]
+    path = written(tmp_path / "t.csv", text)
+    whole = read_all(path, texts, **options)
     with open_csv(path) as table:
-        tracemalloc.start()
-        columns = table.read(table.names)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    assert len(columns) == 20 and peak < 1.25 * 8 * 20 * 50_000 + 2**22
+        blocks = list(table.blocks(table.names, texts, rows, **options))
+    n = len(whole["a"])
+    assert [len(block["a"]) for block in blocks] == [min(rows, n - start) for start in range(0, n, rows)]
+    for column, cells in whole.items():
+        np.testing.assert_equal([cell for block in blocks for cell in block[column].tolist()], cells)
+
+
+@pytest.mark.parametrize("text, options, message", [
+    ("a,b\n" + "1,2\n" * 40 + "3\n", {}, r"row 41 \(from 1, below the header\): expected 2 cells"),
+    ("a;b\n" + "1,5;2\n" * 40 + "1.500,5;2\n1.5;2\n", {"decimal": ","}, r"row 42 \(from 1\), column 'a': got '1\.5'"),
+    ("a,b\n", {}, "must hold rows below its header, got none"),
+])  # fmt: skip
+def test_what_is_wrong_in_a_later_block_is_named_by_its_row_of_the_file(tmp_path, monkeypatch, text, options, message):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(module, "SAMPLE_BYTES", 64)
+    with open_csv(written(tmp_path / "t.csv", text)) as table, pytest.raises(ValueError, match=message):
+        list(table.blocks(table.names, (), 4, **options))

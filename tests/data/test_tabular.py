@@ -1,13 +1,16 @@
 """Tables to matrices: columns by name and dtype, missing values imputed, categories one-hot encoded."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from aesara_nondecomp.data.cells import is_missing
+from aesara_nondecomp.data.inputs import InputEncoder
+from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder
+from aesara_nondecomp.data.tabular import TableEncoder, UnknownCategories
 
 CELLS = {"age": ["20", "40", "", "60"], "colour": ["red", "blue", "red", "?"]}
 MATRIX = np.array([[20, 0, 0, 1], [40, 0, 1, 0], [40, 0, 0, 1], [60, 1, 0, 0]])
@@ -35,6 +38,42 @@ def test_what_training_did_not_hold_becomes_zeros_or_the_median():
     encoder = TableEncoder.fit(CELLS)
     with pytest.warns(UserWarning, match="did not hold are encoded as zeros: 1 of 1 cells .* of 'colour': 'green'"):
         np.testing.assert_array_equal(encoder.transform({"age": [None], "colour": ["green"]}), [[40, 0, 0, 0]])
+
+
+def test_rows_are_those_of_the_matrix_whenever_they_are_read():
+    rows = TableEncoder.fit(CELLS).rows(CELLS)
+    assert rows.shape == MATRIX.shape
+    for chosen in (slice(1, 3), np.array([3, 0, 0])):
+        np.testing.assert_array_equal(rows[chosen], MATRIX[chosen])
+    np.testing.assert_array_equal(rows.part(np.array([2, 1]))[:], MATRIX[[2, 1]])
+    prepared = rows.prepared("float32", Standardiser(np.arange(4.0), np.full(4, 2.0), clip=10.0))
+    assert isinstance(prepared, np.ndarray) and prepared.dtype == np.float32
+    np.testing.assert_array_equal(prepared, np.clip((MATRIX - np.arange(4)) / 2, -10, 10))
+
+
+def test_some_rows_teach_the_encoder_as_a_table_of_them_would():
+    table = {"age": [20, 40, None, 60, 5000], "colour": ["red", "blue", "red", "?", "green"]}
+    part = {name: cells[:4] for name, cells in table.items()}
+    assert TableEncoder.fit(table, rows=np.arange(4)) == TableEncoder.fit(part)
+
+
+def test_unknown_categories_of_all_blocks_are_counted_together():
+    encoder, unknown = TableEncoder.fit({"c": ["u", "v"]}), UnknownCategories()
+    for cells in (["u", "x"], ["y", "x"], ["v"]):
+        encoder.rows({"c": cells}, unknown=unknown)
+    with pytest.warns(UserWarning, match=r"3 of 5 cells \(60.0%\) of 'c': 'x', 'y'\.$"):
+        unknown.warn()
+
+
+def test_a_table_becomes_rows_of_the_network_in_little_more_memory_than_they_take():
+    """A slice of 8 MB is encoded and scaled at a time, and no column is copied as a whole."""
+    table = {f"x{k}": np.arange(400_000.0) % (k + 2) for k in range(10)}
+    encoder = InputEncoder.fit({name: cells[:1000] for name, cells in table.items()})
+    tracemalloc.start()
+    rows = encoder.transform(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows.shape == (400_000, 10) and rows.dtype == np.float32 and peak < rows.nbytes + 2**24 + 2**22
 
 
 def test_an_encoder_survives_json():
