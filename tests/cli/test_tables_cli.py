@@ -73,6 +73,41 @@ def test_a_table_is_read_from_standard_input_and_written_to_standard_output(trai
         assert predictions(trained / "m", "-", *options) == expected
 
 
+def long_table(**cells):
+    """More rows than are read at a time, where cells["age"] and others replace what stands in row 5000 (from 1)."""
+    lines = [f"{18 + k % 70},{1 + k % 5}" for k in range(9_000)]
+    lines[4999] = "{age},{code}".format(**{"age": 40, "code": 2, **cells})
+    return "\n".join(["age,code", *lines]) + "\n"
+
+
+def test_a_file_is_predicted_block_by_block_as_it_would_be_at_once(trained, tmp_path):
+    (tmp_path / "t.csv").write_text(long_table())
+    lines = predictions(trained / "m", tmp_path / "t.csv").splitlines()[1:]
+    rows = {"age": [18 + k % 70 for k in range(9_000)], "code": [1 + k % 5 for k in range(9_000)]}
+    rows["age"][4999], rows["code"][4999] = 40, 2
+    model = load_model(trained / "m")
+    found = zip(model.predict(rows), model.decision_function(rows), model.predict_proba(rows)[:, 1])
+    assert lines == [f"{row},{label},{score:.6g},{p:.6g}" for row, (label, score, p) in enumerate(found, start=1)]
+    assert main(["quantify", str(trained / "m"), str(tmp_path / "t.csv"), "--out", str(tmp_path / "q"), "--quiet"]) == 0
+    report = json.loads((tmp_path / "q").read_text())
+    assert report["rows"] == 9_000 and report["prevalence"]["cc"] == pytest.approx(model.predict_prevalence(rows))
+
+
+@pytest.mark.parametrize("text, message", [
+    (long_table(age="old"), "column 'age' held numbers in training, but holds 'old' in row 5000 (from 1)"),
+    (long_table(age="inf"), "first in row 4999, column 0 (from 0)"),
+    (long_table(code="2,7"), "row 5000 (from 1, below the header): expected 2 cells"),
+])  # fmt: skip
+def test_what_is_wrong_in_a_later_row_is_named_and_leaves_the_former_predictions(
+    trained, tmp_path, capsys, text, message
+):
+    (tmp_path / "t.csv").write_text(text)
+    (tmp_path / "p.csv").write_text("former")
+    assert main(["predict", str(trained / "m"), str(tmp_path / "t.csv"), "--out", str(tmp_path / "p.csv")]) != 0
+    assert message in capsys.readouterr().err
+    assert (tmp_path / "p.csv").read_text() == "former"
+
+
 @pytest.mark.parametrize("command", ["evaluate", "quantify"])
 def test_a_report_on_standard_output_is_json_alone(trained, capsys, command):
     arguments = [command, str(trained / "m"), str(trained / "t.csv"), "--out", "-"]

@@ -1,5 +1,7 @@
 """`fit` on data frames, and models that own their way in: columns by name, probabilities, prevalences, files."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,43 @@ def test_a_frame_of_float32_numbers_trains_the_model_of_its_matrix_bit_for_bit()
     of_matrix, of_frame = (fit(rows, Y, **{**OPTIONS, "steps": 20}) for rows in (X, frame))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(of_matrix.parameters, of_frame.parameters))
     assert np.array_equal(of_matrix.decision_function(X), of_frame.decision_function(frame))
+
+
+def test_a_table_with_rows_held_out_trains_the_model_of_its_matrix_bit_for_bit():
+    options = {**OPTIONS, "steps": 30, "validation": 0.3}
+    of_table = fit(FRAME, Y, "f1", **options)
+    age = FRAME["age"].fillna(of_table.encoder.table.medians[2])  # the median of the rows trained on
+    colours = [COLOUR == colour for colour in ("blue", "green", "red")]
+    matrix = np.column_stack([SINCE, FRAME["member"], age, *colours]).astype(np.float64)
+    of_matrix = fit(matrix, Y, "f1", **options)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(of_table.parameters, of_matrix.parameters))
+    assert np.array_equal(of_table.decision_function(FRAME), of_matrix.decision_function(matrix))
+
+
+def test_training_on_a_table_takes_little_more_memory_than_the_scaled_rows():
+    columns = {f"x{k}": np.random.default_rng(k).normal(size=300_000) for k in range(10)}
+    y = columns["x0"] > 1
+    options = {"network": (4,), "steps": 2, "averaging": 0.0}
+    fit({name: cells[:1000] for name, cells in columns.items()}, y[:1000], "f1", **options)  # compiles
+    tracemalloc.start()
+    fit(columns, y, "f1", validation=0.2, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 4 * 10 * 300_000  # the matrix in float64 alone takes 2, and its two parts once more
+
+
+def test_scores_of_blocks_are_those_of_all_rows_and_unknown_categories_are_counted_once(model):
+    frame = pandas.concat([FRAME] * 15, ignore_index=True)
+    frame["colour"] = frame["colour"].astype(object)
+    frame.loc[[4, 5000], "colour"] = "pink"
+    blocks = (frame[start : start + 4096] for start in range(0, len(frame), 4096))
+    with pytest.warns(UserWarning) as told:
+        scores = np.concatenate(list(model.decision_blocks(blocks)))
+    assert [str(warning.message) for warning in told] == [
+        "categories that training did not hold are encoded as zeros: 2 of 9000 cells (0.0%) of 'colour': 'pink'."
+    ]
+    with pytest.warns(UserWarning, match="2 of 9000"):
+        assert np.array_equal(scores, model.decision_function(frame))
 
 
 def test_a_model_goes_on_with_its_encoder_and_its_weights(model):
