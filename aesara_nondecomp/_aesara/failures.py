@@ -5,7 +5,6 @@ This module uses the standard library alone and never imports Aesara.
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import sys
 import tempfile
@@ -92,6 +91,8 @@ def _versions() -> str:
 
 
 def _version(package: str) -> str:
+    import importlib.metadata  # slow, and seldom needed
+
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -33,6 +33,8 @@ def _without_collecting() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            gc.freeze()  # these two make all objects old ones; else the next collection goes through them as new ones
+            gc.unfreeze()
             gc.enable()
 
 

@@ -93,7 +93,7 @@ class GraphCache:
     def _missing(self, cache: Any) -> list[tuple[Any, Any]]:
         """Keys and linkers of the modules that the cache lacks, each once, the longest first."""
         missing: dict[str, tuple[Any, Any]] = {}
-        for node in self._nodes:
+        for node in dict.fromkeys(self._nodes):
             linker = linker_of(node)
             key = linker.cmodule_key()
             if key not in cache.entry_from_key:

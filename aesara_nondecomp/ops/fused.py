@@ -120,7 +120,7 @@ class FusedOp(COp):
 
     def make_c_thunk(self, node, storage_map, compute_map, no_recycling):
         # As Aesara's, but for the cache, which compiles all modules that the graph lacks at the same time.
-        nodes = dict.fromkeys(v.owner for v in storage_map if v.owner is not None and isinstance(v.owner.op, FusedOp))
+        nodes = (v.owner for v in storage_map if v.owner is not None and isinstance(v.owner.op, FusedOp))
         storage = [storage_map[v] for v in node.inputs], [storage_map[v] for v in node.outputs]
         linker = module_cache.linker_of(node, no_recycling)
         run, _, _ = linker.make_thunk(*storage, cache=module_cache.GraphCache(nodes))

@@ -205,3 +205,15 @@ def test_garbage_is_collected_after_an_import_as_before_it_even_if_it_fails(coll
         assert gc.isenabled() == collecting
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_what_an_import_leaves_is_not_gone_through_right_after_it():
+    collections = []
+    gc.callbacks.append(lambda phase, info: collections.append(info["generation"]))
+    try:
+        with _without_collecting():
+            left = [[] for _ in range(10 * gc.get_threshold()[0])]
+        more = [[] for _ in range(10)]
+    finally:
+        gc.callbacks.pop()
+    assert collections == [] and len(left) > len(more)
