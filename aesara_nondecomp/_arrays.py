@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,22 @@ from aesara_nondecomp._checks import shown
 WARNS_OF_RAGGED = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 # What NumPy and the arrays of other packages raise for values that form no array, or none of numbers.
 UNUSABLE = (TypeError, ValueError, OverflowError, RuntimeError, Warning)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether `X` is a sparse matrix; `scipy.sparse`, slow to import, is left alone until somebody has imported it.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+
+    Returns
+    -------
+    bool
+    """
+    issparse = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return issparse is not None and bool(issparse(X))
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:

@@ -4,7 +4,8 @@ Aesara 2.9 was written for NumPy 1, and it imports much that a training step doe
 with an ``import`` of their own, so that no other module of the process sees a difference:
 
 - `numpy` is NumPy with the names that NumPy 2 dropped (see `numpy2`);
-- a part of SciPy is imported when one of its functions is called (`scipy.stats` takes about a second);
+- a part of SciPy is imported when one of its functions is called (`scipy.stats` takes about a second, `scipy.sparse` a
+  quarter);
 - setuptools' distutils is replaced by the standard library (see `distutils`);
 - `mpi4py` is missing unless the process has imported it already, as its import starts MPI.
 
@@ -39,9 +40,27 @@ class _LazyFunctions(types.ModuleType):
         return lambda *given, **named: getattr(importlib.import_module(self.__name__), name)(*given, **named)
 
 
+class _LazyClass(type):
+    """Stands for a class of `scipy.sparse`, which has no objects before it is imported."""
+
+    def _own(cls) -> Any:
+        return getattr(sys.modules.get("scipy.sparse"), cls.__name__, ())
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, cls._own())
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls._own())
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module("scipy.sparse"), cls.__name__)(*given, **named)
+
+
 _SCIPY = _LazyModule("scipy")
 vars(_SCIPY).update({part: _LazyModule(f"scipy.{part}") for part in ("linalg", "sparse", "special", "stats")})
 vars(_SCIPY.linalg)["blas"] = _LazyFunctions("scipy.linalg.blas")
+_SPARSE = ("spmatrix", "csr_matrix", "csc_matrix", "bsr_matrix")  # of which Aesara makes tables when it is imported
+vars(_SCIPY.sparse).update({name: _LazyClass(name, (), {}) for name in _SPARSE})
 
 
 def _import(

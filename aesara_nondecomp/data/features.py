@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from aesara_nondecomp._arrays import as_array
+from aesara_nondecomp._arrays import as_array, is_sparse
 
 # Large arrays are walked in slices of about this many entries, so that no check or transformation ever needs a second
 # array of the size of the data.
@@ -65,7 +64,7 @@ def as_matrix(X: Any, columns: int | None = None) -> Any:
         If `X` is not a non-empty 2-D array of numbers, or does not have `columns` columns.
     """
     is_map = isinstance(X, np.memmap)
-    matrix = X.tocsr() if scipy.sparse.issparse(X) else X if is_map else as_array(X, "features")
+    matrix = X.tocsr() if is_sparse(X) else X if is_map else as_array(X, "features")
     _check_kind(matrix)
     check_shape(matrix, columns)
     return matrix
@@ -87,7 +86,7 @@ def to_dtype(matrix: Any, dtype: np.dtype[Any]) -> Any:
         The input itself if nothing has to change.
     """
     with np.errstate(over="ignore"):
-        if scipy.sparse.issparse(matrix):
+        if is_sparse(matrix):
             return matrix.astype(dtype, copy=False)
         return np.require(matrix, dtype, ["C", "A"])
 
@@ -107,7 +106,7 @@ def check_finite(matrix: Any, first_row: int = 0) -> None:
     ValueError
         If an entry is NaN or infinite.
     """
-    if scipy.sparse.issparse(matrix):
+    if is_sparse(matrix):
         _check_finite_sparse(matrix)
         return
     if matrix.dtype.kind != "f":

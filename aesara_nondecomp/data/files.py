@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data.cells import over_distinct
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -238,7 +238,7 @@ def narrow_floats(X: Any) -> Any:
         In float32 if every column keeps its whole numbers exactly, and its other numbers within 1e-5 of the column's
         range; otherwise `X` itself. Columns with NaN or infinity keep `X` in float64.
     """
-    columns = X.tocsc() if scipy.sparse.issparse(X) else X
+    columns = X.tocsc() if is_sparse(X) else X
     width = max(1, ENTRIES_PER_BLOCK * X.shape[1] // max(1, X.size))
     blocks = (columns[:, start : start + width] for start in range(0, X.shape[1], width))
     return X.astype(np.float32) if all(map(_fits_float32, blocks)) else X
@@ -306,7 +306,7 @@ def _fits_float32(columns: Any) -> bool:
     """Whether some columns, an array or a CSC matrix, survive the conversion to float32."""
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity answer False
         rounding = columns.copy()
-        stored = rounding.data if scipy.sparse.issparse(rounding) else rounding
+        stored = rounding.data if is_sparse(rounding) else rounding
         whole = stored == np.rint(stored)
         stored -= stored.astype(np.float32)
         np.abs(stored, out=stored)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.cells import numbers_or_none
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
@@ -133,7 +133,7 @@ class InputEncoder:
         """
         if isinstance(rows, BatchSource):
             return replace(self, standardiser=rows.standardiser(sample_weight))
-        dense = not scipy.sparse.issparse(rows) and self.vocabulary is None
+        dense = not is_sparse(rows) and self.vocabulary is None
         return replace(self, standardiser=Standardiser.fit(rows, sample_weight=sample_weight)) if dense else self
 
     def encode(self, X: Any, columns: int | None = None, *, unknown: UnknownCategories | None = None) -> Any:

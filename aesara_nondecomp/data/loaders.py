@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
@@ -149,6 +148,8 @@ def read_libsvm(path: PathLike, n_features: int | None = None, dense: bool = Tru
     FileNotFoundError
         If there is no such file.
     """
+    import scipy.sparse  # slow
+
     labels, values, columns, row_ends = array("d"), array("d"), array("i"), array("q", [0])
     with text_lines(path) as lines:
         for number, line in enumerate(lines, start=1):

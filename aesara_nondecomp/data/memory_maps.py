@@ -6,7 +6,8 @@ import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
+
+from aesara_nondecomp._arrays import is_sparse
 
 
 class MappedFile(NamedTuple):
@@ -41,7 +42,7 @@ class MappedFile(NamedTuple):
             None if the matrix is in memory.
         """
         start, name = 0, "mapped"
-        base = X.data if scipy.sparse.issparse(X) else X
+        base = X.data if is_sparse(X) else X
         while base is not None and not isinstance(base, mmap.mmap):
             if isinstance(base, np.memmap) and base.filename is not None:
                 start, name = base.offset - base.offset % mmap.ALLOCATIONGRANULARITY, str(base.filename)

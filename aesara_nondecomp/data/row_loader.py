@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.rows import BatchSource, LazyRows
 
@@ -53,7 +53,7 @@ class RowLoader:
         if self._file:
             self._file.check()
         indices, out = self._indices, self._buffer
-        if scipy.sparse.issparse(self._X):
+        if is_sparse(self._X):
             self._X[np.maximum(indices, 0)].toarray(out=out)
         elif isinstance(self._X, LazyRows):
             out[:] = self._X[np.maximum(indices, 0)]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import number
 from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.data.features import check_finite, row_slices
@@ -207,7 +207,7 @@ def _check_measured(mean: NDArray[Any], scale: NDArray[Any]) -> None:
 
 
 def _check_dense(X: Any) -> None:
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         raise ValueError(
             "standardising needs a dense array, got a sparse matrix, which would lose its "
             "zeros. Leave it unscaled, or pass X.toarray()."

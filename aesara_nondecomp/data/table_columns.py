@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require, suggestion
 from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct
 
@@ -85,7 +85,7 @@ def is_table(X: Any) -> bool:
     -------
     bool
     """
-    return isinstance(X, Mapping) and not scipy.sparse.issparse(X) or _is_frame(X)  # some sparse matrices are dicts
+    return isinstance(X, Mapping) and not is_sparse(X) or _is_frame(X)  # some sparse matrices are dicts
 
 
 def read_table(

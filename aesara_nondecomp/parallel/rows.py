@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.data import (
     BatchSource,
@@ -84,7 +84,7 @@ class DistributedRows(BatchSource):
         place = np.where(indices >= 0, self._place[indices], -1)
         mine = np.flatnonzero(place >= 0)
         rows = self._take(place[mine])
-        if scipy.sparse.issparse(rows):
+        if is_sparse(rows):
             rows = rows.toarray()
         elif self.dtype.kind == "i":
             rows = rows[:, : used_width(rows)]
@@ -169,7 +169,7 @@ class DistributedRows(BatchSource):
     @property
     def sparse(self) -> bool:
         """Whether any process holds its rows as a sparse matrix."""
-        return any(self.comm.allgather(scipy.sparse.issparse(self.own)))
+        return any(self.comm.allgather(is_sparse(self.own)))
 
     def standardiser(self, sample_weight: NDArray[Any] | None = None) -> Standardiser | None:
         """Fit a Standardiser to the rows of all processes.
@@ -305,7 +305,7 @@ def _row_hashes(X: Any) -> NDArray[Any]:
     factors = _mixed(np.arange(X.shape[1], dtype=np.uint64))
     parts = [np.empty(0, dtype=np.uint64)]
     for part in row_slices(*X.shape):
-        rows = X[part].toarray() if scipy.sparse.issparse(X) else np.ascontiguousarray(X[part])
+        rows = X[part].toarray() if is_sparse(X) else np.ascontiguousarray(X[part])
         bits = rows.view(f"u{rows.dtype.itemsize}").astype(np.uint64)
         parts.append(_mixed(_mixed(bits) @ factors))
     return np.concatenate(parts)

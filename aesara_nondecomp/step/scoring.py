@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
-from aesara_nondecomp._arrays import in_machine_layout
+from aesara_nondecomp._arrays import in_machine_layout, is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import LazyRows, Standardiser, check_finite
 from aesara_nondecomp.data.memory_maps import MappedFile
@@ -216,6 +215,6 @@ def dense_rows(rows: Any) -> Any:
     -------
     array, shape (n, d)
     """
-    if scipy.sparse.issparse(rows):
+    if is_sparse(rows):
         return rows.toarray()
     return in_machine_layout(rows) if isinstance(rows, np.ndarray) else rows

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp._files import check_writable
@@ -282,7 +282,7 @@ def _digest(X: Any) -> str:
     if isinstance(X, DistributedRows):
         return X.digest()
     digest = hashlib.blake2b(f"{X.shape} {np.dtype(X.dtype).str}".encode(), digest_size=16)
-    parts = (X.indptr, X.indices, X.data) if scipy.sparse.issparse(X) else (X[s] for s in row_slices(*X.shape))
+    parts = (X.indptr, X.indices, X.data) if is_sparse(X) else (X[s] for s in row_slices(*X.shape))
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.history import Step
@@ -317,7 +317,7 @@ def _round_data(
     of_each = [order[signs[order] == sign][0] for sign in (1, -1)]
     chosen = np.unique([*of_each, *order[:rows]])
     sample = select_rows(X, chosen)[:]
-    sample = sample.toarray() if scipy.sparse.issparse(sample) else sample
+    sample = sample.toarray() if is_sparse(sample) else sample
     signed = signs[chosen].astype(dtype)
     return sample, signed if weight is None else signed * weight[chosen].astype(dtype)
 

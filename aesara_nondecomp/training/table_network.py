@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data import BatchSource, Standardiser
 from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns
 
@@ -65,7 +65,7 @@ class TableNetwork(NamedTuple):
         tuple of (Network or TrainFunctions, Standardiser), or None
             None for other rows, which the mlp takes.
         """
-        if isinstance(rows, BatchSource) or scipy.sparse.issparse(rows) or not np.issubdtype(rows.dtype, np.number):
+        if isinstance(rows, BatchSource) or is_sparse(rows) or not np.issubdtype(rows.dtype, np.number):
             return None
         chosen = np.unique(np.linspace(0, len(rows) - 1, SAMPLED_ROWS).astype(np.intp))
         sample = np.asarray(rows[chosen], dtype=np.float64)

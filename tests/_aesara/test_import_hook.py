@@ -1,4 +1,4 @@
-"""What Aesara's modules import: NumPy 1's names, SciPy's statistics late, MPI not at all; nobody else sees it."""
+"""What Aesara's modules import: NumPy 1's names, SciPy late, MPI not at all; nobody else sees it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.stats
 from test_setup import in_fresh_python
 
@@ -54,9 +55,10 @@ def test_numpy_itself_keeps_its_new_names_only():
     assert not {"cast", "obj2sctype", "MAXDIMS", "AxisError"} & set(vars(np))
 
 
-def test_importing_aesara_imports_neither_statistics_nor_mpi():
-    unwanted = "{'scipy.stats', 'mpi4py', 'numpy.distutils'}"
-    assert says(f"import sys, aesara_nondecomp._aesara.imports; print({unwanted} & set(sys.modules))") == "set()"
+@pytest.mark.parametrize("module", ["_aesara.imports", "training.fit"])
+def test_neither_scipy_nor_mpi_is_imported_before_it_is_used(module):
+    unwanted = "{'scipy', 'mpi4py', 'numpy.distutils'}"
+    assert says(f"import sys, aesara_nondecomp.{module}; print({unwanted} & set(sys.modules))") == "set()"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py")
@@ -71,6 +73,32 @@ def test_aesaras_use_of_scipys_statistics_still_works():
     np.testing.assert_allclose(
         drawn, scipy.stats.halfnorm.rvs(0, 2, size=5, random_state=np.random.default_rng(4)), rtol=1e-6
     )
+
+
+def test_aesaras_sparse_matrices_still_work():
+    dense = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+    for matrix in (scipy.sparse.csr_matrix(dense), scipy.sparse.csc_matrix(dense)):
+        product = aesara.sparse.dot(aesara.shared(matrix), at.as_tensor(dense.T))
+        sums = aesara.sparse.sp_sum(aesara.as_symbolic(matrix), axis=1)
+        with aesara.config.change_flags(mode="FAST_COMPILE", cxx=""):
+            np.testing.assert_array_equal(product.eval(), dense @ dense.T)
+            np.testing.assert_array_equal(sums.eval(), dense.sum(axis=1))
+    made = aesara.sparse.csr_from_dense(at.as_tensor(dense))
+    with aesara.config.change_flags(mode="FAST_COMPILE", cxx=""):
+        np.testing.assert_array_equal(made.eval().toarray(), dense)
+
+
+def test_aesaras_sparse_classes_are_those_of_scipy():
+    code = (
+        "import aesara_nondecomp._aesara.imports, numpy as np\n"
+        "from aesara.sparse.type import SparseTensorType as Type\n"
+        "csr = Type.format_cls['csr']\n"
+        "before = [isinstance(np.ones(3), csr), issubclass(np.ndarray, csr)]\n"
+        "import scipy.sparse as sp\n"
+        "after = [isinstance(sp.csr_matrix((2, 2)), csr), isinstance(sp.csc_matrix((2, 2)), csr), type(csr((2, 2)))]\n"
+        "print(before == [False, False], after == [True, False, sp.csr_matrix])"
+    )
+    assert says(code) == "True True"
 
 
 def test_what_is_compiled_for_numpy_2_has_a_folder_of_its_own():

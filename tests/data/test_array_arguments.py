@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from aesara_nondecomp import data, metrics
-from aesara_nondecomp._arrays import as_array, as_floats
+from aesara_nondecomp._arrays import as_array, as_floats, is_sparse
 from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.metrics.multiclass import one_vs_rest_confusions
 from aesara_nondecomp.metrics.quantification import classify_and_count
@@ -153,3 +153,9 @@ def test_probabilities_that_are_cut_at_0_by_default_give_a_warning():
         call(shares, SIGNS, threshold=0.0)  # said so
         call(shares, SIGNS, threshold=0.5)
         call(2 * shares - 1, SIGNS)  # looks like scores
+
+
+@pytest.mark.parametrize("format", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_every_matrix_of_scipy_is_sparse_and_its_array_is_not(format):
+    matrix = scipy.sparse.csr_matrix(X).asformat(format)
+    assert is_sparse(matrix) and not is_sparse(matrix.toarray()) and not is_sparse(X.tolist()) and not is_sparse(None)
