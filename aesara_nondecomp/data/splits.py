@@ -13,7 +13,7 @@ from aesara_nondecomp.metrics.confusion import checked_signs
 
 
 def stratified_split(
-    signs: NDArray[Any], held_out: float = 0.2, seed: Any = None, groups: Any = None
+    signs: NDArray[Any], held_out: float = 0.2, seed: Any = None, groups: Any = None, strata: Any = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Split row indices into a training part and a held-out part.
 
@@ -28,6 +28,8 @@ def stratified_split(
     groups : array-like, shape (n,), optional
         Rows of equal value stay on one side (duplicates, blocks, patients). Classes are then not balanced: whole
         groups are held out, in shuffled order, until the number of their rows is as close to the share as it can be.
+    strata : int array, shape (n,), optional
+        Parts of the classes, each of which is held out by the same share. Default: the classes.
 
     Returns
     -------
@@ -49,13 +51,19 @@ def stratified_split(
             f"held_out must lie strictly between 0 and 1, got {held_out!r}. 0.2 holds a fifth of the rows out."
         )
     rng = random_generator(seed)
-    held = _whole_groups(groups, len(signs), held_out, rng) if groups is not None else _same_share(signs, held_out, rng)
+    held = (
+        _whole_groups(groups, len(signs), held_out, rng)
+        if groups is not None
+        else _same_share(signs, held_out, rng, strata)
+    )
     _check_both_classes(signs[~held], "training")
     _check_both_classes(signs[held], "held-out")
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: Any = None) -> NDArray[np.intp]:
+def stratified_folds(
+    signs: NDArray[Any], folds: int, seed: Any = None, groups: Any = None, strata: Any = None
+) -> NDArray[np.intp]:
     """Assign each row to one of several folds of about equal size and share of positives.
 
     Parameters
@@ -69,6 +77,8 @@ def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: 
     groups : array-like, shape (n,), optional
         Rows of equal value stay in one fold. Groups are assigned from the largest to the smallest, each to the fold
         that it leaves most balanced.
+    strata : int array, shape (n,), optional
+        Parts of the classes, each of which is spread evenly over the folds. Default: the classes.
 
     Returns
     -------
@@ -89,10 +99,16 @@ def stratified_folds(signs: NDArray[Any], folds: int, seed: Any = None, groups: 
     if groups is not None:
         return _folds_of_groups(signs, folds, groups, rng)
     fold = np.empty(len(signs), dtype=np.intp)
-    for sign in (-1, 1):
-        rows = rng.permutation(np.flatnonzero(signs == sign))
+    for part in _parts(signs, strata):
+        rows = rng.permutation(part)
         fold[rows] = np.arange(len(rows)) % folds
     return fold
+
+
+def _parts(signs: NDArray[Any], strata: Any) -> list[NDArray[Any]]:
+    """The rows of each class, negatives first; or of each stratum."""
+    of_rows = signs if strata is None else strata
+    return [np.flatnonzero(of_rows == value) for value in np.unique(of_rows)]
 
 
 def _folds_of_groups(signs: NDArray[Any], folds: int, groups: Any, rng: np.random.Generator) -> NDArray[Any]:
@@ -122,17 +138,20 @@ def _groups(groups: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return names, group_of_row.reshape(-1)
 
 
-def _same_share(signs: NDArray[Any], held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _same_share(
+    signs: NDArray[Any], held_out: float, rng: np.random.Generator, strata: Any = None
+) -> NDArray[np.bool_]:
     held = np.zeros(len(signs), dtype=bool)
     for sign in (-1, 1):
-        rows = rng.permutation(np.flatnonzero(signs == sign))
-        if len(rows) < 2:
+        count = int(np.sum(signs == sign))
+        if count < 2:
             raise ValueError(
-                f"a split needs at least two rows of each class, got {len(rows)} of class "
+                f"a split needs at least two rows of each class, got {count} of class "
                 f"{sign:+d}. Add rows of that class or train without a held-out part."
             )
-        count = min(max(round(held_out * len(rows)), 1), len(rows) - 1)
-        held[rows[:count]] = True
+    for part in _parts(signs, strata):
+        rows = rng.permutation(part)
+        held[rows[: min(max(round(held_out * len(rows)), 1), len(rows) - 1)]] = True
     return held
 
 

@@ -1,7 +1,8 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
-formulas), `user` (measures of your own), `catalogue` (measures by name). Nothing here needs Aesara.
+formulas), `user` (measures of your own), `groups` and `constraints`
+(worst groups, bounds on rates), `catalogue` (measures by name). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
@@ -9,11 +10,23 @@ formulas), `user` (measures of your own), `catalogue` (measures by name). Nothin
 """
 
 # ruff: noqa: F403 -- each module lists its public names in `__all__`, so that a new measure is not listed here too
-from aesara_nondecomp.measures import base, catalogue, classification, families, hybrid, quantification, user
+from aesara_nondecomp.measures import (
+    base,
+    catalogue,
+    classification,
+    constraints,
+    families,
+    groups,
+    hybrid,
+    quantification,
+    user,
+)
 from aesara_nondecomp.measures.base import *
 from aesara_nondecomp.measures.catalogue import *
 from aesara_nondecomp.measures.classification import *
+from aesara_nondecomp.measures.constraints import *
 from aesara_nondecomp.measures.families import *
+from aesara_nondecomp.measures.groups import *
 from aesara_nondecomp.measures.hybrid import *
 from aesara_nondecomp.measures.quantification import *
 from aesara_nondecomp.measures.user import *
@@ -22,7 +35,9 @@ __all__: list[str] = []
 __all__ += base.__all__
 __all__ += catalogue.__all__
 __all__ += classification.__all__
+__all__ += constraints.__all__
 __all__ += families.__all__
+__all__ += groups.__all__
 __all__ += hybrid.__all__
 __all__ += quantification.__all__
 __all__ += user.__all__

@@ -59,6 +59,8 @@ class Measure:
     affine_in_tp : bool
         Whether the value is affine in TP while TP + FP is fixed; the oracle then searches lines of counts instead of
         the whole table.
+    algorithm : str
+        Name of the algorithm that "auto" takes; "" for the best variant of the measure's first driver.
     min_of_rates : bool
         Whether the value is min(P, N). Its exact dual jumps between the classes, so DUPLE moves it on the log-odds, and
         the oracle searches the two classes separately.
@@ -74,6 +76,7 @@ class Measure:
     trained_as: str = ""
     affine_in_tp: bool = False
     min_of_rates: bool = False
+    algorithm: str = ""
 
     def value(self, P: Values, N: Values, prior: float, eps: float = 0.0) -> Values:
         """Value in the measure's own orientation.

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aesara_nondecomp._checks import choose, shown, suggestion
-from aesara_nondecomp.measures import classification, hybrid, quantification
+from aesara_nondecomp.measures import classification, groups, hybrid, quantification
 from aesara_nondecomp.measures.base import Measure
 
 __all__ = ["defaults", "get", "names"]
@@ -47,8 +47,21 @@ FACTORIES: Mapping[str, Callable[..., Measure]] = MappingProxyType(
 )
 
 
+# Functions of the recalls of cells, or objectives that mean nothing without a constraint: not functions of two rates
+# that reports can list, but names that `get` and `fit` take.
+WITH_GROUPS_OR_CONSTRAINTS: Mapping[str, Callable[..., Measure]] = MappingProxyType(
+    {
+        "worst_cell": groups.WorstCell,
+        "worst_group_accuracy": groups.WorstGroupAccuracy,
+        "worst_group_balanced": groups.WorstGroupBalanced,
+        "likelihood": groups.Likelihood,
+        "recall": groups.Recall,
+    }
+)
+
+
 def names() -> tuple[str, ...]:
-    """Names of all measures in the catalogue.
+    """Names of all measures of two rates in the catalogue.
 
     Returns
     -------
@@ -108,7 +121,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     ValueError
         If the name is unknown.
     """
-    factory = choose("measure", name, FACTORIES)
+    factory = choose("measure", name, _all())
     fixed = factory.keywords if isinstance(factory, partial) else {}
     return tuple(parameter for parameter in signature(factory).parameters if parameter not in fixed)
 
@@ -131,7 +144,7 @@ def required_parameters(name: str) -> Mapping[str, float]:
     ValueError
         If the name is unknown.
     """
-    factory: Any = choose("measure", name, FACTORIES)
+    factory: Any = choose("measure", name, _all())
     measure: Any = factory.func if isinstance(factory, partial) else factory
     required: Mapping[str, float] = measure.required_parameters
     return required
@@ -172,9 +185,13 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
         raise ValueError(
             f"a measure must be given by its name or as a Measure, got {shown(spec)}. {suggestion('', names())}"
         )
-    factory = choose("measure", spec, FACTORIES)
+    factory = choose("measure", spec, _all())
     _check_parameters(spec, parameters)
     return factory(**parameters)
+
+
+def _all() -> Mapping[str, Callable[..., Measure]]:
+    return {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}
 
 
 def _check_parameters(name: str, given: Mapping[str, Any]) -> None:

@@ -1,0 +1,284 @@
+"""Constraints on rates, of all rows or between groups, as linear inequalities in the recalls of the cells.
+
+Each rate is a ratio of two affine functions of the recalls, so that a bound on it is linear too: TP >= t (TP + FP) for
+a precision of at least t. A gap of at most e between groups is a pair of inequalities for every two of them.
+
+Source: docs/algorithms.md 3.10.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import choose, number, require
+from aesara_nondecomp.measures.groups import Cells
+
+__all__ = ["Constraint", "at_least", "at_most", "gap", "share"]
+
+Array = NDArray[Any]
+
+
+class Ratio(NamedTuple):
+    """A rate as (a . r + a0) / (d . r + d0), where r are the recalls of the cells.
+
+    Attributes
+    ----------
+    a : float64 array, shape (m,)
+        Slopes of the numerator.
+    a0 : float
+        Its constant.
+    d : float64 array, shape (m,)
+        Slopes of the denominator.
+    d0 : float
+        Its constant.
+    """
+
+    a: Array
+    a0: float
+    d: Array
+    d0: float
+
+    def value(self, recalls: Array) -> Any:
+        """The rate; NaN where it is undefined.
+
+        Parameters
+        ----------
+        recalls : array, shape (..., m)
+            Of the cells.
+
+        Returns
+        -------
+        float or array
+        """
+        recalls = np.nan_to_num(recalls)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (recalls @ self.a + self.a0) / (recalls @ self.d + self.d0)
+
+
+def _ratio(top: tuple[float, float, float, float], bottom: tuple[float, float, float, float]) -> Any:
+    """A rate by how often TP, FN, FP and TN count in its numerator and in its denominator."""
+
+    def of_cells(cells: Cells, chosen: Array) -> Ratio:
+        weight = np.where(chosen, cells.shares, 0.0)
+        parts = []
+        for tp, fn, fp, tn in (top, bottom):
+            right, wrong = np.where(cells.positive, tp, tn), np.where(cells.positive, fn, fp)
+            parts += [weight * (right - wrong), float(weight @ wrong)]
+        return Ratio(*parts)
+
+    return of_cells
+
+
+_ALL = (1.0, 1.0, 1.0, 1.0)
+RATES: Mapping[str, Any] = {
+    "tpr": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
+    "fnr": _ratio((0, 1, 0, 0), (1, 1, 0, 0)),
+    "tnr": _ratio((0, 0, 0, 1), (0, 0, 1, 1)),
+    "fpr": _ratio((0, 0, 1, 0), (0, 0, 1, 1)),
+    "recall": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
+    "selection": _ratio((1, 0, 1, 0), _ALL),
+    "accuracy": _ratio((1, 0, 0, 1), _ALL),
+    "precision": _ratio((1, 0, 0, 0), (1, 0, 1, 0)),
+    "npv": _ratio((0, 0, 0, 1), (0, 1, 0, 1)),
+    "f1": _ratio((2, 0, 0, 0), (2, 1, 1, 0)),
+}
+_NOT_BETWEEN_GROUPS = ("precision", "npv", "f1")  # their denominators depend on the predictions
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bound on a rate, or on its gap between groups. Made by `gap`, `at_least`, `at_most` and `share`.
+
+    Parameters
+    ----------
+    rate : str
+        "tpr" (or "recall"), "fnr", "tnr", "fpr", "selection", "accuracy", "precision", "npv" or "f1".
+    bound : float
+        In [0, 1].
+    kind : {"at_least", "at_most", "gap"}
+        Which side of the bound is asked for; a gap is at most the bound.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described above, or a gap of this rate is not linear in the recalls.
+    """
+
+    rate: str
+    bound: float
+    kind: str
+
+    def __post_init__(self) -> None:
+        choose("rate", self.rate, RATES)
+        choose("kind", self.kind, dict.fromkeys(("at_least", "at_most", "gap")))
+        bound = number(f"the bound on {self.rate}", self.bound)
+        require(0 <= bound <= 1, f"the bound on {self.rate} must lie in [0, 1]", self.bound)
+        object.__setattr__(self, "bound", bound)
+        if self.kind == "gap" and self.rate in _NOT_BETWEEN_GROUPS:
+            known = ", ".join(sorted({*RATES} - {*_NOT_BETWEEN_GROUPS}))
+            raise ValueError(f"a gap must be one of {known}, got {self.rate!r}: its gap is not linear in the recalls.")
+
+    def __str__(self) -> str:
+        name = f"{self.rate} gap" if self.kind == "gap" else self.rate
+        return f"{name} {'>=' if self.kind == 'at_least' else '<='} {self.bound:g}"
+
+    @property
+    def needs_groups(self) -> bool:
+        """Whether it compares groups."""
+        return self.kind == "gap"
+
+    def value(self, recalls: Array, cells: Cells) -> Any:
+        """The rate, or its largest difference between two groups.
+
+        Parameters
+        ----------
+        recalls : array, shape (..., m)
+            Of the cells.
+        cells : Cells
+            Of the rows.
+
+        Returns
+        -------
+        float or array
+            NaN where it is undefined.
+        """
+        rates = [ratio.value(recalls) for ratio in self._ratios(cells)]
+        return rates[0] if self.kind != "gap" else np.max(rates, axis=0) - np.min(rates, axis=0)
+
+    def excess(self, value: Any) -> Any:
+        """By how much a value breaks the bound.
+
+        Parameters
+        ----------
+        value : float or array
+            As from `value`; an undefined precision breaks no bound, as nothing is predicted.
+
+        Returns
+        -------
+        float or array
+            At least 0.
+        """
+        beyond = self.bound - value if self.kind == "at_least" else value - self.bound
+        return np.maximum(np.nan_to_num(beyond), 0.0)
+
+    def inequalities(self, cells: Cells) -> tuple[Array, Array]:
+        """The constraint as ``B @ recalls + b >= 0``, in units of the rate.
+
+        Parameters
+        ----------
+        cells : Cells
+            Of the training rows.
+
+        Returns
+        -------
+        B : float64 array, shape (k, m)
+        b : float64 array, shape (k,)
+        """
+        ratios = self._ratios(cells)
+        if self.kind == "gap":
+            scaled = [(ratio.a / ratio.d0, ratio.a0 / ratio.d0) for ratio in ratios]
+            pairs = [(second, first) for first, second in itertools.permutations(scaled, 2)]
+            lines = [(a - other, a0 - other0 + self.bound) for (a, a0), (other, other0) in pairs]
+        else:
+            sign = 1.0 if self.kind == "at_least" else -1.0
+            (ratio,) = ratios
+            size = ratio.d0 if not ratio.d.any() else cells.prior
+            line = sign * (ratio.a - self.bound * ratio.d) / size
+            lines = [(line, sign * (ratio.a0 - self.bound * ratio.d0) / size)]
+        return np.array([line for line, _ in lines]), np.array([constant for _, constant in lines])
+
+    def _ratios(self, cells: Cells) -> list[Ratio]:
+        """The rate of all rows; for a gap that of each group that has rows for it."""
+        if self.kind != "gap":
+            return [RATES[self.rate](cells, np.ones(len(cells.rows), dtype=bool))]
+        ratios = [RATES[self.rate](cells, cells.group(k)) for k in range(len(cells.groups))]
+        defined = [ratio for ratio in ratios if ratio.d0 > 0]
+        require(len(defined) > 1, f"{self} needs two groups with such rows", len(defined))
+        return defined
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for a model file.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self)
+
+
+def gap(rate: str, at_most: float) -> Constraint:
+    """A bound on the largest difference of a rate between two groups.
+
+    Parameters
+    ----------
+    rate : str
+        "tpr" for equal opportunity, "selection" for demographic parity, "fpr", "tnr", "fnr" or "accuracy".
+    at_most : float
+        In [0, 1].
+
+    Returns
+    -------
+    Constraint
+    """
+    return Constraint(rate, at_most, "gap")
+
+
+def at_least(rate: str, bound: float) -> Constraint:
+    """A lower bound on a rate of all rows.
+
+    Parameters
+    ----------
+    rate : str
+        Such as "precision"; see `Constraint`.
+    bound : float
+        In [0, 1].
+
+    Returns
+    -------
+    Constraint
+    """
+    return Constraint(rate, bound, "at_least")
+
+
+def at_most(rate: str, bound: float) -> Constraint:
+    """An upper bound on a rate of all rows.
+
+    Parameters
+    ----------
+    rate : str
+        Such as "fpr"; see `Constraint`.
+    bound : float
+        In [0, 1].
+
+    Returns
+    -------
+    Constraint
+    """
+    return Constraint(rate, bound, "at_most")
+
+
+def share(*, at_least: float | None = None, at_most: float | None = None) -> Constraint:
+    """A bound on the share of rows that are predicted positive.
+
+    Parameters
+    ----------
+    at_least : float, optional
+        In [0, 1].
+    at_most : float, optional
+        In [0, 1]; exactly one of the two is given.
+
+    Returns
+    -------
+    Constraint
+    """
+    given = (at_least is None) + (at_most is None)
+    require(given == 1, "share needs one of at_least and at_most; for both give two constraints", (at_least, at_most))
+    if at_least is not None:
+        return Constraint("selection", at_least, "at_least")
+    return Constraint("selection", at_most, "at_most")  # type: ignore[arg-type]  # not None
