@@ -53,7 +53,7 @@ def best_threshold(measure: str | Measure, scores: Any, signs: Any, sample_weigh
     O(n log n). Source: docs/algorithms.md 3.8.
     """
     measure = get(measure)
-    ranking = _Ranking.of(scores, signs, sample_weight)
+    ranking = Ranking.of(scores, signs, sample_weight)
     return ranking.best(measure, ranking.cuts(), *ranking.of_each_class())
 
 
@@ -99,7 +99,7 @@ def steady_threshold(
     of direct training .715, .783 and .830. To keep 0 unless the rows tell another one from it had .737, .790 and .825.
     """
     measure, rng = get(measure), random_generator(seed)
-    ranking = _Ranking.of(scores, signs, sample_weight)
+    ranking = Ranking.of(scores, signs, sample_weight)
     resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
     cuts = ranking.cuts()
     cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
@@ -119,15 +119,40 @@ def steady_threshold(
     return (chosen, value) if measure.merit(value) > measure.merit(trivial[1]) else trivial
 
 
-class _Ranking(NamedTuple):
-    """Rows by descending score."""
+class Ranking(NamedTuple):
+    """Rows by descending score.
+
+    Attributes
+    ----------
+    scores : array, shape (n,)
+        In that order.
+    positive : bool array, shape (n,)
+        Whether each row's label is +1.
+    weight : array, shape (n,)
+        Sample weights.
+    """
 
     scores: Array
     positive: Array
     weight: Array
 
     @classmethod
-    def of(cls, scores: Any, signs: Any, sample_weight: Any) -> _Ranking:
+    def of(cls, scores: Any, signs: Any, sample_weight: Any) -> Ranking:
+        """Rank rows.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n,)
+            Finite scores.
+        signs : array-like, shape (n,)
+            Labels in {-1, +1}.
+        sample_weight : array-like, shape (n,), or None
+            Weights of at least 0; None for equal ones.
+
+        Returns
+        -------
+        Ranking
+        """
         scores, signs = checked_scores(scores), checked_signs("signs", signs)
         check_same_length("scores", scores, "signs", signs)
         n = len(scores)
@@ -136,11 +161,22 @@ class _Ranking(NamedTuple):
         return cls(scores[order], signs[order] > 0, weight[order])
 
     def of_each_class(self) -> tuple[Array, Array]:
-        """Weights of positives and of negatives."""
+        """Weights of positives and of negatives, each of shape (n,)."""
         return self.weight * self.positive, self.weight * ~self.positive
 
     def resampled(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """The same of rows that are drawn anew, within their class."""
+        """The same of rows that are drawn anew, within their class.
+
+        Parameters
+        ----------
+        rng : numpy Generator
+            Of the draw.
+
+        Returns
+        -------
+        tuple of arrays, shape (n,)
+            Weights of positives and of negatives.
+        """
         weights = np.zeros((2, len(self.scores)), dtype=np.float32)  # all resamples are kept
         for row, members in zip(weights, (np.flatnonzero(self.positive), np.flatnonzero(~self.positive))):
             row[:] = np.bincount(rng.choice(members, len(members)), minlength=len(row)) * self.weight
@@ -152,18 +188,63 @@ class _Ranking(NamedTuple):
         return np.concatenate([[0], splits, [len(self.scores)]])
 
     def best(self, measure: Measure, cuts: Array, positive: Array, negative: Array) -> tuple[float, float]:
-        """The best of some thresholds and its value, with the weights of positives and negatives in each row."""
+        """The best of some thresholds.
+
+        Parameters
+        ----------
+        measure : Measure
+            What it is the best for.
+        cuts : int array
+            Of `cuts`: the thresholds that compete.
+        positive : array, shape (n,)
+            Weight of the positives in each row.
+        negative : array, shape (n,)
+            Weight of the negatives in each row.
+
+        Returns
+        -------
+        threshold : float
+            Of several, the one that predicts fewest positives.
+        value : float
+            Of the measure, in its own orientation.
+        """
         values = self._values(measure, cuts, positive, negative)
         best = int(np.argmax(measure.oriented(values)))
-        return self._threshold_below(int(cuts[best])), float(values[best])
+        return self.threshold_below(int(cuts[best])), float(values[best])
 
     def value(self, measure: Measure, threshold: float, positive: Array, negative: Array) -> float:
-        """The value at a threshold, likewise."""
+        """The value at a threshold.
+
+        Parameters
+        ----------
+        measure : Measure
+            What to evaluate.
+        threshold : float
+            Scores above it are positive.
+        positive : array, shape (n,)
+            As for `best`.
+        negative : array, shape (n,)
+            As for `best`.
+
+        Returns
+        -------
+        float
+        """
         cut = np.searchsorted(-self.scores, -threshold, side="left")
         return float(self._values(measure, np.array([cut]), positive, negative)[0])
 
     def trivial(self, measure: Measure) -> tuple[float, float]:
-        """The threshold of the better of the two constant predictions, and its value."""
+        """The threshold of the better of the two constant predictions, and its value.
+
+        Parameters
+        ----------
+        measure : Measure
+            By which they are compared.
+
+        Returns
+        -------
+        tuple (float, float)
+        """
         values = self._values(measure, np.array([0, len(self.scores)]), *self.of_each_class())
         best = int(np.argmax(measure.oriented(values)))
         return (math.inf, -math.inf)[best], float(values[best])
@@ -182,8 +263,19 @@ class _Ranking(NamedTuple):
             )
         return values
 
-    def _threshold_below(self, k: int) -> float:
-        """A threshold that exactly the first `k` scores exceed."""
+    def threshold_below(self, k: int) -> float:
+        """A threshold that exactly the first `k` scores exceed.
+
+        Parameters
+        ----------
+        k : int
+            One of `cuts`.
+
+        Returns
+        -------
+        float
+            Infinite for none or all of them.
+        """
         if k == 0:
             return math.inf
         if k == len(self.scores):

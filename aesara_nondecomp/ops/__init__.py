@@ -3,7 +3,8 @@
 A plain Aesara graph for the same step needs 20 to 40 C++ modules, each compiled on its own, and several passes over
 each matrix. These Ops need one module and one pass each:
 
-- `reward_sums`: the weighted objective of a batch and its class sums, with their gradient;
+- `reward_sums`, `cell_reward_sums`: the weighted objective of a batch and its sums over classes, or over cells, with
+  their gradient;
 - `dense`: product, bias and activation of a layer, and its backward pass;
 - `dropout`: a layer without some of its units, while it is trained;
 - `FusedUpdate`: an optimiser's update of a parameter and of its running average;
@@ -29,12 +30,12 @@ from aesara_nondecomp.ops.finite import checked
 from aesara_nondecomp.ops.lstm import lstm
 from aesara_nondecomp.ops.periodic import periodic
 from aesara_nondecomp.ops.prefetch import prefetch_rows
-from aesara_nondecomp.ops.rewards import reward_sums
+from aesara_nondecomp.ops.rewards import cell_reward_sums, reward_sums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
-    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "checked", "dense", "dropout", "lookup",
-    "lstm", "periodic", "prefetch_rows", "reward_sums", "standardise",
+    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "cell_reward_sums", "checked", "dense",
+    "dropout", "lookup", "lstm", "periodic", "prefetch_rows", "reward_sums", "standardise",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient, angles, smooth_clip
-from aesara_nondecomp.ops.rewards import RewardSums
+from aesara_nondecomp.ops.rewards import CellRewardSums, RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.ops.update import FusedUpdate
@@ -41,6 +41,7 @@ def translations() -> dict[type, Callable[..., Callable]]:
     """
     return {
         RewardSums: lambda op: _reward_sums,
+        CellRewardSums: lambda op: _cell_reward_sums,
         Dense: lambda op: partial(_dense, partial(op.functions.value, jnp)),
         CheckedDense: lambda op: partial(_checked_dense, partial(op.functions.value, jnp)),
         InputGradient: lambda op: partial(_input_gradient, partial(op.functions.slope, jnp)),
@@ -65,22 +66,52 @@ def translations() -> dict[type, Callable[..., Callable]]:
 
 def _reward_sums(scores, y, weights, temperature):
     """Compute `ops.rewards.RewardSums`."""
-    f, weight, negative = scores.reshape(-1), jnp.abs(y), y < 0
-    u = jnp.where(negative, -f, f)
-    scale = (1 / temperature).astype(f.dtype)
-    share, sigmoid_slope = _sigmoid_and_slope(u * scale)
-    right = jnp.where(negative, f <= 0, f > 0)
-    rewards = (share, 1 - softplus(jnp, -u), right, jnp.ones_like(u))
-    weight_of = [jnp.where(of_class, weight, 0).astype("float64") for of_class in (~negative, negative)]
-    sums = jnp.stack([jnp.sum(w * reward.astype("float64")) for reward in rewards for w in weight_of])
-    total = sums[6] + sums[7]
-    per_row = jnp.where(total > 0, 1 / total, 0).astype(f.dtype)
+    f, negative = scores.reshape(-1), y < 0
+    rewards = _rewards(f, y, temperature)
+    sums, total, per_row = _class_sums(f, y, rewards)
     # A class without a weight is left out, not multiplied by it: its sum may be infinite.
     objective = jnp.sum(jnp.where(weights == 0, 0, weights * sums[:4])) * jnp.where(total > 0, 1 / total, 0)
     of_sigmoid, of_logistic = (jnp.where(negative, weights[k + 1], weights[k]).astype(f.dtype) for k in (0, 2))
-    ascent = of_sigmoid * sigmoid_slope * scale + of_logistic * _sigmoid_and_slope(-u)[0]
-    slope = jnp.where(weight == 0, 0, y * per_row * ascent)
+    slope = _reward_slope(f, y, per_row, of_sigmoid, of_logistic, temperature)
     return objective.astype(f.dtype), sums, slope.reshape(scores.shape)
+
+
+def _cell_reward_sums(scores, y, cell, weights, temperature):
+    """Compute `ops.rewards.CellRewardSums`."""
+    f = scores.reshape(-1)
+    rewards = _rewards(f, y, temperature)
+    sums, total, per_row = _class_sums(f, y, rewards)
+    of_rows = jnp.stack([jnp.abs(y).astype("float64") * reward.astype("float64") for reward in rewards], axis=1)
+    of_rows = jnp.where(y[:, None] == 0, 0, of_rows)
+    of_cells = jnp.zeros((weights.shape[0], 4)).at[cell].add(of_rows)
+    weighted = jnp.where(weights == 0, 0, weights * of_cells[:, :2])
+    objective = jnp.sum(weighted) * jnp.where(total > 0, 1 / total, 0)
+    of_sigmoid, of_logistic = (weights[cell, k].astype(f.dtype) for k in (0, 1))
+    slope = _reward_slope(f, y, per_row, of_sigmoid, of_logistic, temperature)
+    return objective.astype(f.dtype), sums, of_cells, slope.reshape(scores.shape)
+
+
+def _rewards(f, y, temperature):
+    """The sigmoid, logistic and count reward of each row, and 1."""
+    u = jnp.where(y < 0, -f, f)
+    share, _ = _sigmoid_and_slope(u * (1 / temperature).astype(f.dtype))
+    return share, 1 - softplus(jnp, -u), jnp.where(y < 0, f <= 0, f > 0), jnp.ones_like(u)
+
+
+def _class_sums(f, y, rewards):
+    """Class sums, their total weight, and the factor of a row."""
+    weight, negative = jnp.abs(y), y < 0
+    weight_of = [jnp.where(of_class, weight, 0).astype("float64") for of_class in (~negative, negative)]
+    sums = jnp.stack([jnp.sum(w * reward.astype("float64")) for reward in rewards for w in weight_of])
+    total = sums[6] + sums[7]
+    return sums, total, jnp.where(total > 0, 1 / total, 0).astype(f.dtype)
+
+
+def _reward_slope(f, y, per_row, of_sigmoid, of_logistic, temperature):
+    """Derivative of the objective in each score."""
+    u, scale = jnp.where(y < 0, -f, f), (1 / temperature).astype(f.dtype)
+    ascent = of_sigmoid * _sigmoid_and_slope(u * scale)[1] * scale + of_logistic * _sigmoid_and_slope(-u)[0]
+    return jnp.where(y == 0, 0, y * per_row * ascent)
 
 
 def _sigmoid_and_slope(u):

@@ -22,7 +22,7 @@ from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.optimisers import OPTIMISERS
 from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient
 from aesara_nondecomp.ops.prefetch import PrefetchRows
-from aesara_nondecomp.ops.rewards import RewardSums
+from aesara_nondecomp.ops.rewards import CellRewardSums, RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.ops.update import FusedUpdate
@@ -55,6 +55,7 @@ def _nodes_of(dtype: str) -> Iterator[Any]:
     yield AllFinite().make_node(m)
     yield from (Standardise(result).make_node(m, means, means, number) for result in _FLOATS)
     yield RewardSums().make_node(v, v, means, number)
+    yield CellRewardSums().make_node(v, v, indices, at.dmatrix(), number)
     yield Periodic().make_node(m, indices, m, m, t, m, indices, v, v)
     yield PeriodicGradient().make_node(m, m, indices, m, m, t)
     yield Rows().make_node(m, ids)

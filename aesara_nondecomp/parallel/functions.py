@@ -93,7 +93,7 @@ class DistributedFunctions:
         self._add_up(None, gradients, X, 1.0)
         return self._apply(1.0)
 
-    def compile(self, *, evaluation: bool = False, rows: bool = False) -> None:
+    def compile(self, *, evaluation: bool = False, rows: bool = False, cells: bool = False) -> None:
         """Compile the step if it is not compiled yet, see `TrainFunctions.compile`.
 
         Parameters
@@ -102,6 +102,8 @@ class DistributedFunctions:
             Compile `class_sums` too.
         rows : bool, default False
             Compile what a row driver needs instead.
+        cells : bool, default False
+            Must be False: cells are trained in one process.
         """
         self.functions._apply  # noqa: B018
         if rows:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number
+from aesara_nondecomp.metrics.cell_rates import CellSums
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops import optimisers, reward_sums
+from aesara_nondecomp.ops import cell_reward_sums, optimisers, reward_sums
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
 
@@ -41,10 +42,11 @@ class AscentFunctions:
         if backend == "jax":
             jax_mode()  # raises now if JAX is missing
         self._weights = shared_float64("reward_weights", np.zeros(4))
+        self._cell_weights = shared_float64("cell_weights", np.zeros((2, 2)))
         self._temperature = shared_float64("temperature", 1.0)
         self._optimiser_state = OptimiserState(network, self.optimizer)
         self._objective = [v.get_value(borrow=True) for v in (self._weights, self._optimiser_state.learning_rate)]
-        self._y = at.vector("y", dtype=network.dtype)
+        self._y, self._cell = at.vector("y", dtype=network.dtype), at.ivector("cell")
 
     # -- one step ------------------------------------------------------------------------------------------------
 
@@ -67,6 +69,30 @@ class AscentFunctions:
         """
         sums, *norms = self._ascend(X, y)
         return ClassSums(*sums.tolist()), math.hypot(*norms)
+
+    def ascend_cells(self, X: NDArray[Any], y: NDArray[Any], cell: NDArray[Any]) -> tuple[ClassSums, CellSums, float]:
+        """Take one ascent step on a mini-batch whose rows are weighted by their cells.
+
+        Parameters
+        ----------
+        X : array, shape (b, ...)
+            As for `ascend`.
+        y : array, shape (b,)
+            As for `ascend`.
+        cell : int32 array, shape (b,)
+            Cell of each row, in 0 .. m-1, for the m weights of `set_cell_objective`.
+
+        Returns
+        -------
+        sums : ClassSums
+            Class sums at the weights before the step.
+        of_cells : CellSums
+            Cell sums, likewise.
+        gradient_norm : float
+            As from `ascend`.
+        """
+        sums, of_cells, *norms = self._ascend_cells(X, y, cell)
+        return ClassSums(*sums.tolist()), CellSums(*of_cells.T), math.hypot(*norms)
 
     def ascend_rows(self, X: NDArray[Any], coefficients: NDArray[Any]) -> float:
         """Take one ascent step on the sum of the rows' scores, each times its coefficient.
@@ -159,6 +185,19 @@ class AscentFunctions:
         self._objective[0][:] = weights
         self._objective[1][()] = learning_rate
 
+    def set_cell_objective(self, weights: NDArray[Any], learning_rate: float) -> None:
+        """Set the reward weights of the cells, and the learning rate of the following steps of `ascend_cells`.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (m, 2)
+            Of the sigmoid and of the logistic reward of each row of a cell.
+        learning_rate : float
+            Above 0.
+        """
+        self._cell_weights.set_value(weights)
+        self._objective[1][()] = learning_rate
+
     def configure(self, *, l2: float = 0.0, averaging: float = 0.0, temperature: float = 1.0) -> None:
         """Set what stays fixed during one training run.
 
@@ -186,6 +225,14 @@ class AscentFunctions:
         objective, sums = self._class_objective()
         norms, updates = self._optimiser_state.updates(self._optimiser_state.gradients_of(objective))
         return self._function([self.network.inputs, self._y], [sums, *norms], "ascend", updates=updates)
+
+    @cached_property
+    def _ascend_cells(self) -> Any:
+        scores, weights = self.network.training_scores, self._cell_weights
+        objective, sums, of_cells = cell_reward_sums(scores, self._y, self._cell, weights, self._temperature)
+        norms, updates = self._optimiser_state.updates(self._optimiser_state.gradients_of(objective))
+        inputs = [self.network.inputs, self._y, self._cell]
+        return self._function(inputs, [sums, of_cells, *norms], "ascend_cells", updates=updates)
 
     @cached_property
     def _ascend_rows(self) -> Any:

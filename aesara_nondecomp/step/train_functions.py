@@ -271,7 +271,7 @@ class TrainFunctions(AscentFunctions):
 
     # -- compilation ---------------------------------------------------------------------------------------------
 
-    def compile(self, *, evaluation: bool = False, rows: bool = False) -> None:
+    def compile(self, *, evaluation: bool = False, rows: bool = False, cells: bool = False) -> None:
         """Compile the step if it is not compiled yet, so that compilation is excluded from timings.
 
         Parameters
@@ -280,11 +280,13 @@ class TrainFunctions(AscentFunctions):
             Compile `class_sums` too.
         rows : bool, default False
             Compile what a row driver needs instead: `ascend_rows` and `scores`.
+        cells : bool, default False
+            Compile `ascend_cells` in place of `ascend`.
         """
         if rows:
             self._ascend_rows, self._scores  # noqa: B018
             return
-        self._ascend  # noqa: B018
+        self._ascend_cells if cells else self._ascend  # noqa: B018
         if evaluation:
             self._class_sums  # noqa: B018
 

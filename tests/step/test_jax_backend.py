@@ -24,7 +24,7 @@ from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
 from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
 from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient
-from aesara_nondecomp.ops.rewards import RewardSums
+from aesara_nondecomp.ops.rewards import CellRewardSums, RewardSums
 from aesara_nondecomp.ops.scaling import Standardise
 from aesara_nondecomp.step import backends
 from aesara_nondecomp.training.checkpoints import Checkpoint
@@ -115,6 +115,10 @@ SIGNED = np.array([1.0, -1.0, 0.0, 2.5, -0.5, 1.0])
 CASES = {
     "rewards": (RewardSums(), [normal(b), SIGNED, np.array([1.0, 0.5, 2.0, 0.1]), np.asarray(0.7)]),
     "rewards of a column": (RewardSums(), [normal(b, 1) * 40, SIGNED, np.array([1.0, 0, 0, 0.1]), np.asarray(1.0)]),
+    "rewards of cells": (
+        CellRewardSums(),
+        [normal(b), SIGNED, np.array([1, 0, 3, 3, 2, 1], "int32"), normal(4, 2), np.asarray(0.7)],
+    ),
     "rewards of padding": (RewardSums(), [normal(b), np.zeros(b), np.ones(4), np.asarray(1.0)]),
     **{f"dense {name}": (Dense(name), [normal(b, d), normal(d, h), normal(h)]) for name in ACTIVATIONS},
     "dense, checked": (CheckedDense("relu"), [normal(b, d), normal(d, h), normal(h)]),
