@@ -15,7 +15,7 @@ from aesara_nondecomp._checks import positive_int, random_generator, shown, sugg
 from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
-from aesara_nondecomp.data.samplers import ClassSampler, EpochSampler, child_seed, stored_count
+from aesara_nondecomp.data.samplers import EpochSampler, PartSampler, child_seed, stored_count
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
 BLOCK_BYTES = 2**20  # fits in a core's cache
@@ -33,11 +33,14 @@ class Batch(NamedTuple):
         dtype of `X`, or a floating one for token ids.
     rows : int
         Number of rows that are not padding; they come first.
+    cell : int32 array, shape (b,), or None
+        Cell of each row; None if the rows have no cells. Of padding, any cell.
     """
 
     X: Any
     y: NDArray[Any]
     rows: int
+    cell: NDArray[Any] | None = None
 
 
 class _Block(NamedTuple):
@@ -48,6 +51,7 @@ class _Block(NamedTuple):
     rows: list[int]
     """Of each batch, without padding."""
     y: NDArray[Any]
+    cell: NDArray[Any] | None = None
     X: Any = None
 
 
@@ -73,15 +77,17 @@ class MiniBatches:
         Rows per batch b, at least 1. More than n means the whole set in every batch, with a warning.
     seed : int, numpy Generator or None
         Equal seeds give equal batches.
-    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
+    sampler : {"natural", "stratified", "balanced", "cell_balanced"} or float, default "natural"
         Shuffled epochs; or batches with the fraction of positives of the training set, a half, or the given fraction in
-        (0, 1), rounded to whole rows and at least one row of each class.
+        (0, 1), rounded to whole rows and at least one row of each class; or as many rows of each cell.
     sample_weight : array, shape (n,), optional
         Non-negative weights, some positive in each class; a row of weight 0 counts as padding. Default: equal weights.
     dtype : dtype, optional
         Floating dtype of the batches' `y`. Default: that of `X`, or float32 for token ids.
     loader : type, optional
         `RowLoader`, or a subclass of it that prefetches rows. Default: `RowLoader`.
+    cell : int32 array, shape (n,), optional
+        Cell of each row, from 0. Default: the rows have no cells.
 
     Attributes
     ----------
@@ -92,6 +98,8 @@ class MiniBatches:
         batch's positives over `rows * positive_share` estimates P without bias, and likewise N with
         `1 - positive_share`. (`rows` is below `batch_size` in the last batch of a natural epoch only.) With sample
         weights, the expected fraction of a batch's weight that positives have.
+    cell_shares : float64 array, shape (m,), or None
+        Expected fraction of a batch's weight that each cell has, for all cells up to the last one; None without cells.
     steps_per_epoch : int
         Batches that hold n rows, ceil(n / b).
 
@@ -115,6 +123,7 @@ class MiniBatches:
         sample_weight: NDArray[Any] | None = None,
         dtype: Any = None,
         loader: type[RowLoader] = RowLoader,
+        cell: NDArray[Any] | None = None,
     ) -> None:
         signs, rng = np.asarray(signs), random_generator(seed)
         _check_data(X, signs)
@@ -124,12 +133,16 @@ class MiniBatches:
         self._y = _weighted_signs(signs, sample_weight, self._dtype)
         self.batch_size = usable_batch_size(batch_size, len(signs))
         self.steps_per_epoch = -(-len(signs) // self.batch_size)
-        prior = float(np.mean(signs > 0))
-        self._positives = _positives_per_batch(sampler, prior, self.batch_size)
-        share = prior if self._positives is None else self._positives / self.batch_size
+        self._cell = cell
+        parts, counts = _parts(sampler, signs, cell, self.batch_size)
+        self._positives = None if parts is None else sum(n for rows, n in zip(parts, counts) if signs[rows[0]] > 0)
+        share = float(np.mean(signs > 0)) if self._positives is None else self._positives / self.batch_size
         self.positive_share = share if sample_weight is None else _share_of_weight(signs, np.abs(self._y), share)
-        self._sampler: Any = _make_sampler(signs, self.batch_size, self._positives, rng)
-        if self._tokens and self._positives is None:
+        self.cell_shares = None if cell is None else _cell_shares(cell, np.abs(self._y), parts, counts)
+        self._sampler: Any = (
+            EpochSampler(len(signs), self.batch_size, rng) if parts is None else PartSampler(parts, counts, rng)
+        )
+        if self._tokens and parts is None:
             lengths = X.token_lengths() if isinstance(X, BatchSource) else token_lengths(X)
             self._sampler = LengthBuckets(self._sampler, lengths, child_seed(rng))
         self._is_source = isinstance(X, BatchSource)
@@ -148,7 +161,8 @@ class MiniBatches:
         part, rows = slice(start, start + self.batch_size), block.rows[self._cursor]
         self._cursor += 1
         X = block.X if self._is_source else block.X[part]
-        return Batch(X[:, : used_width(X)] if self._tokens and not self._is_source else X, block.y[part], rows)
+        X = X[:, : used_width(X)] if self._tokens and not self._is_source else X
+        return Batch(X, block.y[part], rows, None if block.cell is None else block.cell[part])
 
     def close(self) -> None:
         """Stop reading the rows: no batch can be drawn after this. The current one stays valid."""
@@ -218,7 +232,8 @@ class MiniBatches:
         padded = np.bincount(padding // self.batch_size, minlength=self._batches_per_block)
         y = np.take(self._y, indices, mode="clip").astype(self._dtype, copy=False)
         y[padding] = 0
-        return _Block(streams, (self.batch_size - padded).tolist(), y)
+        cell = None if self._cell is None else np.take(self._cell, indices, mode="clip")
+        return _Block(streams, (self.batch_size - padded).tolist(), y, cell)
 
 
 def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
@@ -249,13 +264,37 @@ def both_classes(batches: Iterator[Batch], draws: int = 1000) -> Batch:
     )
 
 
-def _make_sampler(
-    signs: NDArray[Any], batch_size: int, positives: int | None, seed: Any
-) -> EpochSampler | ClassSampler:
-    rng = random_generator(seed)
+def _parts(
+    sampler: str | float, signs: NDArray[Any], cell: NDArray[Any] | None, batch_size: int
+) -> tuple[list[NDArray[Any]] | None, list[int]]:
+    """Rows of the parts that are drawn from separately, and how many per batch; None for epochs of all rows."""
+    if sampler == "cell_balanced":
+        return _equal_cells(cell, batch_size)
+    positives = _positives_per_batch(sampler, float(np.mean(signs > 0)), batch_size)
     if positives is None:
-        return EpochSampler(len(signs), batch_size, rng)
-    return ClassSampler(signs, batch_size, positives, rng)
+        return None, []
+    return [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)], [positives, batch_size - positives]
+
+
+def _equal_cells(cell: NDArray[Any] | None, batch_size: int) -> tuple[list[NDArray[Any]], list[int]]:
+    if cell is None:
+        raise ValueError('sampler="cell_balanced" needs groups, got none. Give groups, or use "balanced".')
+    parts = [np.flatnonzero(cell == value) for value in np.unique(cell)]
+    if batch_size < len(parts):
+        raise ValueError(f"{len(parts)} cells need batches of as many rows or more, got batch_size={batch_size}.")
+    more = batch_size % len(parts)
+    return parts, [batch_size // len(parts) + (k < more) for k in range(len(parts))]
+
+
+def _cell_shares(
+    cell: NDArray[Any], weight: NDArray[Any], parts: list[NDArray[Any]] | None, counts: list[int]
+) -> NDArray[np.float64]:
+    """The fraction of a batch's weight that each cell has in the mean."""
+    drawn = np.ones(len(cell)) / len(cell)  # how often a row is drawn, up to a factor
+    for rows, count in zip(parts or [], counts):
+        drawn[rows] = count / len(rows)
+    of_cells = np.bincount(cell, weights=drawn * weight)
+    return np.asarray(of_cells / of_cells.sum())
 
 
 def _positives_per_batch(sampler: str | float, prior: float, batch_size: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,27 +113,24 @@ class EpochSampler:
         self._stream.restore(state[0])
 
 
-class ClassSampler:
-    """A fixed number of positives and of negatives per batch, from two independent streams.
+class PartSampler:
+    """A fixed number of rows per batch of each part of the rows, such as a class, from independent streams.
 
     Parameters
     ----------
-    signs : array, shape (n,)
-        Labels in {-1, +1}.
-    batch_size : int
-        Rows per batch, at least 2.
-    positives : int
-        Positives per batch, from 1 to `batch_size` - 1.
+    parts : sequence of int array
+        Row indices of each part.
+    counts : sequence of int
+        Rows per batch of each part, at least 1.
     rng : numpy Generator
-        Seeds the generators of the two streams.
+        Seeds the generators of the streams.
     """
 
-    def __init__(self, signs: NDArray[Any], batch_size: int, positives: int, rng: np.random.Generator) -> None:
+    def __init__(self, parts: Sequence[NDArray[Any]], counts: Sequence[int], rng: np.random.Generator) -> None:
         # In the smallest type that holds the indices, for sets of many short rows.
-        smallest = np.min_scalar_type(-len(signs))
-        classes = (np.flatnonzero(of_class).astype(smallest) for of_class in (signs > 0, signs < 0))
-        self._streams = [_RowStream(rows, child_seed(rng)) for rows in classes]
-        self._counts = [positives, batch_size - positives]
+        smallest = np.min_scalar_type(-sum(len(rows) for rows in parts))
+        self._streams = [_RowStream(rows.astype(smallest), child_seed(rng)) for rows in parts]
+        self._counts = list(counts)
 
     def draw(self, batches: int) -> NDArray[np.int64]:
         """Draw the row indices of the next batches.
@@ -145,7 +143,7 @@ class ClassSampler:
         Returns
         -------
         int64 array, shape (batches, b)
-            In each batch the positives come first.
+            In each batch the rows of a part stand together, in the order of the parts.
         """
         return np.hstack(
             [stream.take(batches * count).reshape(batches, count) for stream, count in zip(self._streams, self._counts)]

@@ -1,10 +1,11 @@
 """Drivers: the training algorithms without Aesara, for the training loop of this package or for your own.
 
-Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights` and `combined`; the
-baselines that weight individual rows are in `oracle` and `struct_ann`.
+Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights`, `combined` and
+`cells` (groups and constraints); the baselines that weight individual rows are in `oracle` and `struct_ann`.
 """
 
 from aesara_nondecomp.drivers.base import AdaptiveDriver, Driver, RewardWeights
+from aesara_nondecomp.drivers.cells import CellDriver, CellWeighted, Constrained, WorstGroup
 from aesara_nondecomp.drivers.combined import Mix, WarmStart
 from aesara_nondecomp.drivers.dame import DAME
 from aesara_nondecomp.drivers.denim import DENIM
@@ -18,7 +19,10 @@ __all__ = [
     "DAME",
     "DENIM",
     "DUPLE",
+    "CellDriver",
+    "CellWeighted",
     "ClassWeighted",
+    "Constrained",
     "CrossEntropy",
     "DirectLoss",
     "Driver",
@@ -30,4 +34,5 @@ __all__ = [
     "RowDriver",
     "StructANN",
     "WarmStart",
+    "WorstGroup",
 ]

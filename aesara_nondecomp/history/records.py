@@ -71,6 +71,8 @@ class Evaluation(NamedTuple):
         True negatives.
     one_class : bool
         Whether all rows were given the same label.
+    excess : float
+        By how much constraints are broken, added up; 0 if all are met or there are none.
     """
 
     step: int
@@ -80,6 +82,7 @@ class Evaluation(NamedTuple):
     FP: int
     TN: int
     one_class: bool
+    excess: float = 0.0
 
     @property
     def confusion_matrix(self) -> ConfusionMatrix:
