@@ -163,7 +163,7 @@ def advance(
     driver, threshold = copy.deepcopy(_only_driver(recipe)), _fixed_threshold(recipe)
     threshold = before.threshold if before else threshold
     batch_size = min(given["batch_size"], len(data.rows.signs))
-    X, signs, weight = data.rows
+    X, signs, weight, _ = data.rows
     with functions.lock.training():
         batches = MiniBatches(X, signs, batch_size, state.rng, given["sampler"], weight, functions.network.dtype)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]

@@ -82,6 +82,8 @@ class Model:
         Whether no threshold on the held-out rows was better than to predict one class only, as the model then does.
     interrupted : bool, default False
         Whether a callback or Ctrl-C ended training before its time; False after `load_model`.
+    constrained_by : tuple of Constraint, optional
+        The constraints that it was trained under.
     """
 
     functions: TrainFunctions = field(repr=False)
@@ -100,6 +102,7 @@ class Model:
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
     collapsed: bool = False
     interrupted: bool = False
+    constrained_by: tuple[measures.Constraint, ...] = ()
 
     @property
     def network_description(self) -> dict[str, Any]:

@@ -240,6 +240,8 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         **run.settings._replace(schedule=schedule)._asdict(),  # type: ignore[arg-type]
         **more,
     }
+    if run.rows.cell is not None:
+        parts["groups"] = _digest(run.rows.cell[:, None])
     if validation:
         parts["validation"] = [_digest(validation.X), _digest(validation.signs[:, None])]
         parts["evaluations"] = [

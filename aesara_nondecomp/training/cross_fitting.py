@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor, evaluated
+from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor, best_of
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import Held, TrainingData
@@ -50,6 +50,8 @@ class Choice(NamedTuple):
         On the held-out rows of all networks together.
     step : int or None
         Step of these weights, if held-out rows chose them.
+    cell : array, shape (n,), or None
+        Cells of the held-out rows, where they play a part.
     """
 
     parameters: list[Parameters]
@@ -58,6 +60,7 @@ class Choice(NamedTuple):
     weight: NDArray[Any] | None
     evaluations: list[Evaluation]
     step: int | None
+    cell: NDArray[Any] | None = None
 
 
 class CrossFit:
@@ -166,11 +169,12 @@ class CrossFit:
         if not monitors:
             return Choice([self.run.averaged_parameters()], None, None, None, [], None)
         evaluations = _pooled(monitors)
-        best = _best(evaluations, monitors[0])
+        best = best_of(evaluations, monitors[0].measure)
         snapshots = [m.snapshots[best] for m in monitors]
         signs = np.concatenate([m.signs for m in monitors])
         parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
-        return Choice(parameters, _joined(snapshots), signs, _weights(monitors), evaluations, step)
+        weight, cell = (_joined_or_none([getattr(m, name) for m in monitors]) for name in ("weight", "cell"))
+        return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell)
 
     def refit(self) -> TrainingRun:
         """Begin a last run, on all rows; its steps are in `history` too.
@@ -191,7 +195,7 @@ class CrossFit:
     def _reaches(self, monitors: Sequence[ValidationMonitor]) -> bool:
         """Whether the network in training has come to the best step of others, to which it would cut them back."""
         made = len(self.monitor.evaluations) if self.monitor else 0
-        return not monitors or made > _best(_pooled(monitors), monitors[0])
+        return not monitors or made > best_of(_pooled(monitors), monitors[0].measure)
 
     def _trained(self) -> list[Trained]:
         """The networks so far, with the one in training."""
@@ -204,7 +208,7 @@ class CrossFit:
         rng = self._rngs[index]
         self.functions.initialise(rng, self._initial[index % len(self._initial)] if self._initial else None)
         last = self.done[-1].history[-1] if self.done else None
-        self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last)
+        self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last, held)
         self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
 
     def _finish(self, trained: Trained) -> None:
@@ -221,27 +225,22 @@ def _evaluated(trained: Sequence[Trained]) -> list[ValidationMonitor]:
     return [each.monitor for each in trained if each.monitor is not None and each.monitor.evaluations]
 
 
-def _best(evaluations: Sequence[Evaluation], monitor: ValidationMonitor) -> int:
-    """Index of the best evaluation, the first one among equals."""
-    return int(np.argmax([monitor.measure.merit(evaluation.value) for evaluation in evaluations]))
-
-
 def _pooled(monitors: Sequence[ValidationMonitor]) -> list[Evaluation]:
     """Evaluations of all networks together, as far as all of them were trained."""
     if len(monitors) == 1:
         return monitors[0].evaluations
-    signs, weight = np.concatenate([m.signs for m in monitors]), _weights(monitors)
-    measure, threshold, shortest = monitors[0].measure, monitors[0].threshold, min(len(m.evaluations) for m in monitors)
+    signs, weight = np.concatenate([m.signs for m in monitors]), _joined_or_none([m.weight for m in monitors])
+    cell, shortest = _joined_or_none([m.cell for m in monitors]), min(len(m.evaluations) for m in monitors)
     pooled = []
     for k in range(shortest):
         scores, step = _joined([m.snapshots[k] for m in monitors]), monitors[0].evaluations[k].step
-        pooled.append(evaluated(measure, scores, signs, weight, step, threshold))
+        pooled.append(monitors[0].evaluated(scores, signs, weight, cell, step))
     return pooled
 
 
-def _weights(monitors: Sequence[ValidationMonitor]) -> NDArray[Any] | None:
-    weights = [monitor.weight for monitor in monitors if monitor.weight is not None]
-    return np.concatenate(weights) if weights else None
+def _joined_or_none(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    found = [part for part in parts if part is not None]
+    return np.concatenate(found) if found else None
 
 
 def _joined(snapshots: Sequence[Snapshot]) -> NDArray[Any]:

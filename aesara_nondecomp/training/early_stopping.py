@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
+from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.parallel import Functions, common_error
 from aesara_nondecomp.training.holdout import AUTO, check_validation
 
@@ -97,6 +98,10 @@ class ValidationMonitor:
         Scores above it are positive; None for the best threshold of each evaluation, if the model gets one later.
     keep_all : bool, default False
         Keep the weights of all evaluations, not only the best ones.
+    cell : int array, shape (n,), optional
+        Cell of each row, where cells play a part.
+    goal : CellGoal, optional
+        What is judged there in place of the measure alone: constraints, or the worst of the groups.
 
     Attributes
     ----------
@@ -116,8 +121,10 @@ class ValidationMonitor:
         patience: int | None,
         threshold: float | None = 0.0,
         keep_all: bool = False,
+        cell: NDArray[Any] | None = None,
+        goal: CellGoal | None = None,
     ):
-        self.X, self.signs, self.weight = X, signs, weight
+        self.X, self.signs, self.weight, self.cell, self.goal = X, signs, weight, cell, goal
         self.measure, self.every, self.patience = measure, every, patience
         self.threshold, self.keep_all = threshold, keep_all
         self.evaluations: list[Evaluation] = []
@@ -126,8 +133,7 @@ class ValidationMonitor:
     @property
     def best(self) -> int | None:
         """Index of the best evaluation, the first one among equals."""
-        merits = [self.measure.merit(evaluation.value) for evaluation in self.evaluations]
-        return int(np.argmax(merits)) if merits else None
+        return best_of(self.evaluations, self.measure) if self.evaluations else None
 
     def evaluate(self, functions: Functions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
         """Evaluate parameters and keep them if they are the best so far.
@@ -159,7 +165,7 @@ class ValidationMonitor:
                 f"training diverged in step {step}: the scores of the rows held out are not finite. "
                 "Lower learning_rate or l2, or rescale the rows.",
             )
-        evaluation = evaluated(self.measure, scores, self.signs, self.weight, step, self.threshold)
+        evaluation = self.evaluated(scores, self.signs, self.weight, self.cell, step)
         self.evaluations.append(evaluation)
         newest = len(self.evaluations) - 1
         if self.keep_all:
@@ -167,6 +173,36 @@ class ValidationMonitor:
         elif self.best == newest:
             self.snapshots = {newest: Snapshot(parameters, scores)}
         return evaluation
+
+    def evaluated(
+        self, scores: NDArray[Any], signs: NDArray[Any], weight: NDArray[Any] | None, cell: Any, step: int
+    ) -> Evaluation:
+        """Evaluate hard predictions, and keep nothing.
+
+        Parameters
+        ----------
+        scores : array, shape (n,)
+            Of any rows.
+        signs : array, shape (n,)
+            Their labels in {-1, +1}.
+        weight : array, shape (n,), or None
+            Their sample weights.
+        cell : int array, shape (n,), or None
+            Their cells.
+        step : int
+            Number of the step.
+
+        Returns
+        -------
+        Evaluation
+        """
+        if self.goal is None:
+            return evaluated(self.measure, scores, signs, weight, step, self.threshold)
+        threshold = self.threshold
+        if threshold is None:
+            threshold = self.goal.best_threshold(scores, cell, weight)
+        value, excess, confusion = self.goal.at(threshold, scores, cell, weight)
+        return Evaluation(step, value, *confusion, confusion.predicted_prevalence in (0.0, 1.0), excess)
 
     def should_stop(self, since: int = 0) -> bool:
         """Whether patience is exhausted.
@@ -217,6 +253,25 @@ class ValidationMonitor:
         for index in values["kept"]:
             count = sum(name.startswith(f"{index}.") for name in arrays) - 1
             self.snapshots[index] = Snapshot([arrays[f"{index}.{k}"] for k in range(count)], arrays[f"{index}.scores"])
+
+
+def best_of(evaluations: Sequence[Evaluation], measure: measures.Measure) -> int:
+    """Index of the best evaluation, the first among equals: of those that break constraints least.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        At least one.
+    measure : measures.Measure
+        By which they are compared.
+
+    Returns
+    -------
+    int
+    """
+    least = min(evaluation.excess for evaluation in evaluations) + REACHED
+    merits = [measure.merit(each.value) if each.excess <= least else -np.inf for each in evaluations]
+    return int(np.argmax(merits))
 
 
 def evaluated(

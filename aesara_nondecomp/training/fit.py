@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import random_generator, warn_caller
+from aesara_nondecomp import measures
+from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.data.batches import usable_batch_size
+from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.metrics import Quantifier
-from aesara_nondecomp.metrics.confusion import trivial_score
+from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
@@ -21,9 +20,14 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
-from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
-from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.cross_fitting import CrossFit
+from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.former_parameters import fit_parameters
+from aesara_nondecomp.training.groups import (
+    check_cells,
+    warn_of_few_held_rows,
+)
+from aesara_nondecomp.training.held_out import judged, monitor_of
 from aesara_nondecomp.training.param_checks import (
     check_algorithm,
     check_network,
@@ -33,10 +37,10 @@ from aesara_nondecomp.training.param_checks import (
     weight_decay,
 )
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
-from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
+from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.trainer import refit, run_training
-from aesara_nondecomp.training.training_data import Held, TrainingData, prepare
+from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 Callback = Callable[[Step], Any]
 
@@ -61,6 +65,8 @@ def fit(
     prior: float | None = None,
     positive: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
+    constraints: Any = (),
     validation: Any = "auto",
     validation_groups: Any = None,
     on_step: Callback | Sequence[Callback] | None = None,
@@ -129,6 +135,13 @@ def fit(
     sample_weight : array-like, shape (n,), optional
         Weight of each row in all class means, at least 0; rows of weight 0 are left out. Default: equal weights.
         Validation ignores weights.
+    groups : array-like of shape (n,) or table, optional
+        The group of each row, such as a sex; of several columns, their combinations. For the measures "worst_cell",
+        "worst_group_balanced" and "worst_group_accuracy", for gaps in `constraints`, and for the algorithms "group_dro"
+        and "cell_weighted". Missing values are allowed. Never needed to predict, and not kept in the model.
+    constraints : sequence of Constraint, optional
+        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; see
+        `measures.constraints`. The model is the best by the measure among those that meet them on the rows held out.
     validation : str, float, int, splitter, tuple (X, y), EarlyStopping or None, default "auto"
         Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
         none of these come from rows that were trained on.
@@ -138,7 +151,7 @@ def fit(
           trained on;
         - a share of the rows in (0, 1), stratified; "last", the last fifth, for rows in the order of time;
         - a number of stratified folds, or a splitter of scikit-learn that holds no row out twice;
-        - rows of your own, (X, y); sample weights are not used there;
+        - rows of your own, (X, y); sample weights are not used there; (X, y, groups) if there are `groups`;
         - EarlyStopping, for further options: when to stop, how to choose the threshold, whether to train once more on
           all rows;
         - None: no rows. The averaged weights after the last step are returned, at the recipe's threshold.
@@ -172,7 +185,8 @@ def fit(
     -----
     UserWarning
         If, on the rows held out, no threshold is better than to predict one class only: the model does so, and
-        `Model.collapsed` is True. Also if the model is worse than that at a threshold that belongs to the algorithm.
+        `Model.collapsed` is True. Also if the model is worse than that at a threshold that belongs to the algorithm; if
+        a constraint is not reached; or if a group has few rows of a class.
 
     Raises
     ------
@@ -199,8 +213,11 @@ def fit(
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,
         "prior": prior, "validation": validation, "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
+        "constraints": constraints,
     }  # fmt: skip
     given, measure, trained = all_succeed(comm, lambda: _checked(X, measure, network, optimizer, backend, arguments))
+    constraints = given["constraints"]
+    cells = all_succeed(comm, lambda: check_cells(groups, measure, constraints, algorithm, given["sampler"], comm))
     if comm.size > 1:
         chosen = {"optimizer": optimizer, "backend": backend, "positive": positive, "seed": seed}
         agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
@@ -213,20 +230,22 @@ def fit(
     data = prepare(
         X, y, network=trained, encoder=network.encoder if isinstance(network, Model) else None, positive=positive,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=standardize, seed=rng, comm=comm,
+        refit=refits, standardize=standardize, seed=rng, comm=comm, cells=cells, groups=groups,
     )  # fmt: skip
+    goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
     prior = check_prior(given["prior"], data.prior)
     functions = _functions(data.network, optimizer, backend)
-    recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data))
+    recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
     settings = _settings(recipe, given, functions, data)
     initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
     with functions.lock.training():
         fitting = CrossFit(
-            distributed(functions, comm), data, recipe.phases, settings, _monitor(stopping, measure, recipe, settings),
-            rng, initial, _placement(functions.backend),
+            distributed(functions, comm), data, recipe.phases, settings,
+            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, _placement(functions.backend),
         )  # fmt: skip
         if stored or comm.size > 1:
-            mark = fingerprint(fitting, measure=str(measure), prior=prior, initial=initial)
+            asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
+            mark = fingerprint(fitting, measure=asked, prior=prior, initial=initial)
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
@@ -235,7 +254,7 @@ def fit(
         again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
         parameters = choice.parameters if again is None else [again]
         functions.load(parameters[0])
-    threshold, judged = _judged(recipe, stopping, measure, choice)
+    threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
         parameters[0],
@@ -248,8 +267,9 @@ def fit(
         evaluations=choice.evaluations,
         best_step=choice.step,
         voters=parameters[1:],
+        constrained_by=constraints,
         interrupted=not complete or refits and again is None,
-        **judged,
+        **found,
     )
 
 
@@ -278,10 +298,19 @@ def _checked(
 
 
 def _recipe(
-    algorithm: str | Recipe, measure: measures.Measure, prior: float, network: Network, data: TrainingData
+    algorithm: str | Recipe,
+    measure: measures.Measure,
+    prior: float,
+    network: Network,
+    data: TrainingData,
+    constraints: Sequence[measures.Constraint] = (),
 ) -> Recipe:
-    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32)
+    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32, cells=data.cells)
     recipe = resolve_recipe(algorithm, measure, problem)
+    if constraints and data.cells is not None:
+        recipe = constrained(recipe, constraints, data.cells)
+    if data.cells is not None and any(isinstance(phase.driver, CellDriver) for phase in recipe.phases):
+        warn_of_few_held_rows(data.cells, data.held_cells())
     check_recipe(recipe, network, data.rows.weight)
     return recipe
 
@@ -332,29 +361,6 @@ def _batch_size(batch_size: int, n_rows: int) -> int:
     return min(batch_size, n_rows) if is_default else usable_batch_size(batch_size, n_rows)
 
 
-def _monitor(
-    stopping: EarlyStopping | None, measure: measures.Measure, recipe: Recipe, settings: Settings
-) -> Callable[[Held, bool], ValidationMonitor] | None:
-    """Makes the monitor of a network's held-out rows; None if no rows are held out."""
-    if stopping is None:
-        return None
-    # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
-    threshold = None if _tunes(recipe, stopping) else recipe.threshold
-    every = _or(stopping.every, max(10, math.ceil(settings.steps / 20)))
-
-    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
-        return ValidationMonitor(*held, measure, every, stopping.patience, threshold, keep_all)
-
-    return monitor
-
-
-def _tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
-    """Whether the threshold is chosen on the rows held out."""
-    if recipe.threshold is None or stopping.tune_threshold is True:
-        return True
-    return stopping.tune_threshold == "auto" and not recipe.fixed_threshold
-
-
 def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
     """For the JAX backend, dense rows are placed on its device; all other rows stay where they are."""
 
@@ -366,49 +372,6 @@ def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
         return rows._replace(X=DeviceRows(rows.X))
 
     return placed
-
-
-def _judged(
-    recipe: Recipe, stopping: EarlyStopping | None, measure: measures.Measure, choice: Choice
-) -> tuple[float, dict[str, Any]]:
-    """The threshold and, if rows were held out, fields of a Model: calibration, confusion matrix, collapse."""
-    if stopping is None or choice.scores is None or choice.signs is None:
-        return _or(recipe.threshold, 0.0), {}
-    scores, signs, weight, threshold = choice.scores, choice.signs, choice.weight, recipe.threshold
-    if _tunes(recipe, stopping):
-        exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
-        tune = metrics.best_threshold if exact else metrics.steady_threshold
-        threshold, _ = tune(measure, scores, signs, weight)
-    assert threshold is not None
-    confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
-    collapsed = confusion.predicted_prevalence in (0.0, 1.0)
-    _warn_of_trivial(measure, confusion, threshold, tuned=_tunes(recipe, stopping))
-    return threshold, {
-        "quantifier": Quantifier.fit(scores, signs, threshold, weight),
-        "validation_matrix": confusion,
-        "collapsed": collapsed,
-    }
-
-
-def _warn_of_trivial(
-    measure: measures.Measure, confusion: metrics.ConfusionMatrix, threshold: float, *, tuned: bool
-) -> None:
-    """Warn of a model that is no better than one label for all rows."""
-    value, trivial = metrics.score(measure, confusion), trivial_score(measure, confusion)
-    if confusion.predicted_prevalence in (0.0, 1.0):
-        why = (
-            f"no threshold was better for {measure} than to predict one class only, and the model does so"
-            if tuned
-            else f"the model predicts one class only at the algorithm's threshold of {threshold:g}"
-        )
-    elif measure.merit(value) < measure.merit(trivial):
-        why = (
-            f"{measure} is {value:.4g} at the algorithm's threshold of {threshold:g}, worse than the {trivial:.4g} of "
-            "one label for all rows"
-        )
-    else:
-        return
-    warn_caller(f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows.")
 
 
 def _or(value: Any, default: Any) -> Any:

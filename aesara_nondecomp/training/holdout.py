@@ -19,7 +19,7 @@ FOLDS = 5
 ROWS_FOR_ONE_PART, RARE_ROWS_FOR_ONE_PART = 20_000, 100
 NEEDED = (
     "validation must be 'auto', 'last', a share of the rows strictly between 0 and 1, a number of folds of at least 2, "
-    "a scikit-learn splitter, or a pair (X, y)"
+    "a scikit-learn splitter, or a pair (X, y); (X, y, groups) where rows have groups"
 )
 
 
@@ -79,7 +79,7 @@ def is_pair(validation: Any) -> bool:
     -------
     bool
     """
-    return isinstance(validation, (tuple, list)) and len(validation) == 2
+    return isinstance(validation, (tuple, list)) and len(validation) in (2, 3)
 
 
 def is_splitter(validation: Any) -> bool:
@@ -100,7 +100,13 @@ def is_splitter(validation: Any) -> bool:
 
 
 def plan_folds(
-    validation: Any, signs: NDArray[Any], seed: Any, groups: Any = None, *, one_part: bool = False
+    validation: Any,
+    signs: NDArray[Any],
+    seed: Any,
+    groups: Any = None,
+    *,
+    one_part: bool = False,
+    strata: NDArray[Any] | None = None,
 ) -> list[Fold]:
     """Divide the rows for each network that is to be trained.
 
@@ -116,6 +122,8 @@ def plan_folds(
         Rows of equal value are held out together.
     one_part : bool, default False
         Let "auto" hold rows out once, however few they are: for networks that take long to train.
+    strata : int array, shape (n,), optional
+        Parts of the classes to divide evenly, such as cells. Default: the classes.
 
     Returns
     -------
@@ -140,8 +148,8 @@ def plan_folds(
     if is_splitter(validation):
         return _folds_of_splitter(validation, signs, groups)
     if _is_share(validation):
-        return [Fold(*stratified_split(signs, float(validation), seed, groups))]
-    fold = stratified_folds(signs, int(validation), seed, groups)
+        return [Fold(*stratified_split(signs, float(validation), seed, groups, strata))]
+    fold = stratified_folds(signs, int(validation), seed, groups, strata)
     return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(validation))]
 
 

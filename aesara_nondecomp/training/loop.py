@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, positive_number
 from aesara_nondecomp.data import MiniBatches, both_classes
 from aesara_nondecomp.data.batches import Batch
-from aesara_nondecomp.drivers import Driver, RewardWeights, RowDriver
+from aesara_nondecomp.drivers import CellDriver, Driver, RewardWeights, RowDriver
 from aesara_nondecomp.history import Step
+from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.training.divergence import divergence
@@ -32,6 +33,8 @@ def train(
     round_data: tuple[Any, NDArray[Any]] | None = None,
     normalize: str = "prior",
     after: Step | None = None,
+    held: Any = None,
+    move_every: int = 1,
 ) -> Iterator[Step]:
     """Train for as long as the caller asks for steps.
 
@@ -54,6 +57,11 @@ def train(
         (docs/algorithms.md 1.3). Without effect for row drivers, which weight rows and not sums.
     after : Step, optional
         The last step of an earlier phase, from which counts continue. Default: counts start at 0.
+    held : TrainingRows, optional
+        Rows that are not trained on, with cells, by which a driver of cells moves its duals. Default: it moves them by
+        the training rows.
+    move_every : int, default 1
+        Steps between two moves of these duals, at least 1.
 
     Yields
     ------
@@ -78,11 +86,17 @@ def train(
             functions.lock.take()
         try:
             rate, refreshes = learning_rate * schedule(step), driver.needs_refresh()
-            functions.compile(evaluation=driver.evaluate == "new" or refreshes, rows=isinstance(driver, RowDriver))
+            functions.compile(
+                evaluation=driver.evaluate == "new" or refreshes,
+                rows=isinstance(driver, RowDriver),
+                cells=isinstance(driver, CellDriver),
+            )
             start = time.perf_counter()
             if refreshes:
                 _refresh(functions, driver, batches, round_data, step + 1, rate)
             batch, sums, gradient_norm = _step(functions, driver, batches, step + 1, rate, normaliser)
+            if isinstance(driver, CellDriver) and (step + 1) % move_every == 0:
+                driver.move(None if held is None else _held_sums(functions, driver, held, step + 1, rate))
         finally:
             if takes:
                 functions.lock.release()
@@ -115,6 +129,8 @@ def _step(
     """Make one step, and let the driver take its class sums."""
     if isinstance(driver, RowDriver):
         batch, sums, gradient_norm = _row_step(functions, driver, batches, rate)
+    elif isinstance(driver, CellDriver):
+        batch, sums, gradient_norm = _cell_step(functions, driver, batches, rate, normaliser)
     else:
         batch = next(batches)
         functions.set_objective(normaliser(driver.weights(), batch, batches.positive_share), rate)
@@ -136,6 +152,35 @@ def _row_step(
     functions.set_objective(RewardWeights(), rate)
     gradient_norm = functions.ascend_rows(batch.X, driver.coefficients(scores, batch.y).astype(scores.dtype))
     return batch, class_sums(scores, batch.y), gradient_norm
+
+
+def _cell_step(
+    functions: Functions, driver: CellDriver, batches: MiniBatches, rate: float, normaliser: Normaliser
+) -> tuple[Batch, ClassSums, float]:
+    """A step whose rows are weighted by their cells; the driver takes the cell sums."""
+    batch = next(batches)
+    if batches.cell_shares is None or batch.cell is None:
+        raise ValueError("a driver of cells needs batches with cells: MiniBatches(..., cell=...)")
+    sigmoid_pos, sigmoid_neg, logistic_pos, logistic_neg = normaliser(driver.weights(), batch, batches.positive_share)
+    weights = np.empty((len(driver.cells.rows), 2))
+    weights[0::2], weights[1::2] = (sigmoid_neg, logistic_neg), (sigmoid_pos, logistic_pos)
+    shares = np.zeros(len(weights))
+    shares[: len(batches.cell_shares)] = batches.cell_shares
+    weights += np.where(shares[:, None] > 0, driver.cell_weights() / np.maximum(shares, 1e-300)[:, None], 0.0)
+    functions.set_cell_objective(weights, rate)
+    sums, of_cells, gradient_norm = functions.ascend_cells(batch.X, batch.y, batch.cell)
+    if _finite(sums, gradient_norm):
+        driver.observe_cells(of_cells)
+    return batch, sums, gradient_norm
+
+
+def _held_sums(functions: Functions, driver: CellDriver, held: Any, step: int, rate: float) -> CellSums:
+    """Cell sums of rows that are not trained on, at the current weights."""
+    scores = functions.scores(held.X)
+    if not np.isfinite(scores).all():
+        raise divergence(functions, driver, held.X, step, rate)
+    signed = held.signs if held.weight is None else held.signs * (held.weight / np.mean(held.weight))
+    return cell_sums(scores, signed.astype(np.float64), held.cell, len(driver.cells.rows))
 
 
 def _finite(sums: ClassSums, gradient_norm: float = 0.0) -> bool:

@@ -131,7 +131,7 @@ def _schedule(name: str, value: Any) -> Any:
 
 
 def _sampler(name: str, value: Any) -> Any:
-    names = ("natural", "stratified", "balanced")
+    names = ("natural", "stratified", "balanced", "cell_balanced")
     if isinstance(value, str) and value in names:
         return value
     try:
@@ -155,6 +155,15 @@ def _validation(name: str, value: Any) -> Any:
     from aesara_nondecomp.training.early_stopping import EarlyStopping
 
     return value if isinstance(value, EarlyStopping) else EarlyStopping(value)
+
+
+def _constraints(name: str, value: Any) -> Any:
+    from aesara_nondecomp.measures import Constraint
+
+    found = (value,) if isinstance(value, Constraint) else value
+    listed = isinstance(found, (list, tuple)) and all(isinstance(each, Constraint) for each in found)
+    require(listed, f"{name} must be Constraints, such as measures.gap('tpr', at_most=0.02)", value)
+    return tuple(found)
 
 
 def _checkpoint(name: str, value: Any) -> Any:
@@ -247,13 +256,17 @@ PARAMETERS: dict[str, Parameter] = {
         "Weight decay of the weight matrices; by default the algorithm's for adamw, and 0 for others.", float,
     ),
     "sampler": Parameter(
-        "natural", "natural, stratified, balanced, or float in (0, 1)", _sampler,
+        "natural", "natural, stratified, balanced, cell_balanced, or float in (0, 1)", _sampler,
         "How batches are drawn, or the share of positives in each.", _read_sampler,
     ),
     "standardize": Parameter(True, "bool", _flag, "Centre and scale dense columns by the training rows."),
     "prior": Parameter(
         None, "float in (0, 1)", _optional(_between(0, 1, "lie strictly between 0 and 1")),
         "Share of positives to train for; by default that of the labels.", float,
+    ),
+    "constraints": Parameter(
+        (), "Constraint, or sequence of Constraint", _constraints,
+        "What predictions must meet on rows held out, such as gap('tpr', at_most=0.02).",
     ),
     "validation": Parameter(
         "auto", "auto, last, float in (0, 1), int >= 2, splitter, tuple (X, y), or EarlyStopping",

@@ -32,34 +32,42 @@ The baselines:
 - "struct_ann" and "direct_loss": row drivers on the loss-augmented oracle (docs/algorithms.md 3.6), the scores divided
   by the default batch size. Direct loss starts after a quarter of cross-entropy, as it finds nothing worse than a
   trivial assignment.
+- "cell_weighted": cross-entropy in which each cell (class times group) has the same weight; with
+  sampler="cell_balanced" as many rows of each cell are drawn instead. "group_dro": duals from the training loss of each
+  group (Sagawa et al. 2020), where "worst_group" takes them from the recalls of rows held out.
 - "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, for a linear network (``hidden=()``):
   cumulative class sums at the old weights, last weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import choose
+from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp._numeric import log_odds
 from aesara_nondecomp.drivers import (
     DAME,
     DENIM,
     DUPLE,
+    CellWeighted,
     ClassWeighted,
+    Constrained,
     CrossEntropy,
     DirectLoss,
     Driver,
     FixedWeights,
     Mix,
+    RowDriver,
     StructANN,
     WarmStart,
+    WorstGroup,
 )
-from aesara_nondecomp.measures import Measure
+from aesara_nondecomp.measures import Cells, Constraint, Measure
+from aesara_nondecomp.measures.catalogue import WITH_GROUPS_OR_CONSTRAINTS
 
 PRESETS = ("default", "paper")
 _SCORE_SCALE = 1 / 512  # of the default batch size: beside the loss stands the mean score
@@ -131,11 +139,14 @@ class Problem(NamedTuple):
         Smoothing of KLD-like measures, 1 / (2 n).
     text : bool
         Whether the rows are token ids, for which DENIM gets another anchor.
+    cells : Cells or None
+        Of the training rows, where cells play a part.
     """
 
     prior: float
     eps: float
     text: bool = False
+    cells: Cells | None = None
 
 
 def recipe_for(measure: str | Measure, problem: Problem, algorithm: str = "auto", preset: str | None = None) -> Recipe:
@@ -225,7 +236,7 @@ def with_preset(algorithm: str, preset: str) -> str:
 
 def _auto(measure: Measure, problem: Problem) -> Recipe:
     measure = trained_measure(measure)
-    kind = _first_driver(measure)
+    kind = measure.algorithm or _first_driver(measure)
     return BUILDERS[_BEST_VARIANTS.get(kind, kind)](measure, problem)
 
 
@@ -295,6 +306,67 @@ def _anchored(inner: Driver, anchor: FixedWeights, steps: int = 50) -> Driver:
 def _single(driver: Driver) -> Recipe:
     """One phase, with the recommended options."""
     return Recipe((Phase(driver),))
+
+
+# -- groups and constraints ------------------------------------------------------------------------------------------
+
+
+def _likelihood(measure: Measure, problem: Problem) -> Recipe:
+    return _single(CrossEntropy(problem.prior))
+
+
+def _worst_group(measure: Measure, problem: Problem, *, signal: str) -> Recipe:
+    measure, cells = _of_groups(measure, problem)
+    return _single(WorstGroup(measure, cells, signal=signal))
+
+
+def _cell_weighted(measure: Measure, problem: Problem) -> Recipe:
+    return _baseline(Phase(CellWeighted(_cells(problem))))._replace(fixed_threshold=False)
+
+
+def _of_groups(measure: Measure, problem: Problem) -> tuple[measures.GroupMeasure, Cells]:
+    names = ", ".join(name for name, factory in WITH_GROUPS_OR_CONSTRAINTS.items() if _is_group_measure(factory))
+    if not isinstance(measure, measures.GroupMeasure):
+        raise ValueError(f"this algorithm needs a measure of the worst group ({names}), got {measure}.")
+    return measure, _cells(problem)
+
+
+def _is_group_measure(factory: Any) -> bool:
+    return isinstance(factory, type) and issubclass(factory, measures.GroupMeasure)
+
+
+def _cells(problem: Problem) -> Cells:
+    if problem.cells is None or not problem.cells.groups:
+        raise ValueError("this algorithm or measure needs groups, got none: fit(..., groups=...).")
+    return problem.cells
+
+
+def constrained(recipe: Recipe, constraints: Sequence[Constraint], cells: Cells) -> Recipe:
+    """A recipe whose drivers are subject to constraints.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to train without them.
+    constraints : sequence of Constraint
+        At least one.
+    cells : Cells
+        Of the training rows.
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    ValueError
+        If a driver of the recipe weights rows and not classes.
+    """
+    for phase in recipe.phases:
+        weights_rows = isinstance(phase.driver, RowDriver) or phase.head_only
+        require(not weights_rows, "constraints need an algorithm that weights classes", type(phase.driver).__name__)
+    phases = tuple(phase._replace(driver=Constrained(phase.driver, constraints, cells)) for phase in recipe.phases)
+    return recipe._replace(phases=phases, fixed_threshold=False)
 
 
 # -- the paper's listings --------------------------------------------------------------------------------------------
@@ -391,6 +463,10 @@ BUILDERS: dict[str, Callable[[Measure, Problem], Recipe]] = {
     "spade": _spade,
     "nemsis": _nemsis,
     "amp": _amp,
+    "likelihood": _likelihood,
+    "worst_group": partial(_worst_group, signal="count"),
+    "group_dro": partial(_worst_group, signal="logistic"),
+    "cell_weighted": _cell_weighted,
     "paper": _paper,
     "paper_duple": partial(_paper_dual, DUPLE, counts=False),
     "paper_duple_ns": partial(_paper_dual, DUPLE, counts=True),

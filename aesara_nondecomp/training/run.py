@@ -22,6 +22,8 @@ from aesara_nondecomp.training.recipes import Phase
 
 # The duals start from rows of both classes, which a batch of a few rows seldom holds (and one row never).
 SMALL_BATCH, ROWS_FOR_SMALL_BATCHES = 8, 512
+# How often drivers of cells move their duals, and the most rows that are scored for it.
+DUAL_MOVES, HELD_ROWS = 200, 10_000
 
 
 class TrainingRows(NamedTuple):
@@ -35,11 +37,14 @@ class TrainingRows(NamedTuple):
         Labels in {-1, +1}.
     weight : array, shape (n,), or None
         Positive sample weights; None for equal ones.
+    cell : int32 array, shape (n,), or None
+        Cell of each row; None where cells play no part.
     """
 
     X: Any
     signs: NDArray[Any]
     weight: NDArray[Any] | None
+    cell: NDArray[Any] | None = None
 
     def part(self, rows: NDArray[Any]) -> TrainingRows:
         """Select some of the rows.
@@ -53,8 +58,8 @@ class TrainingRows(NamedTuple):
         -------
         TrainingRows
         """
-        weight = None if self.weight is None else self.weight[rows]
-        return TrainingRows(select_rows(self.X, rows), self.signs[rows], weight)
+        weight, cell = (None if values is None else values[rows] for values in (self.weight, self.cell))
+        return TrainingRows(select_rows(self.X, rows), self.signs[rows], weight, cell)
 
 
 class Settings(NamedTuple):
@@ -110,6 +115,8 @@ class TrainingRun:
         Of the order of rows.
     after : Step, optional
         The last step of the run before, from which counts continue. Default: counts start at 0.
+    held : TrainingRows, optional
+        Rows that are not trained on, by which drivers of cells move their duals.
 
     Attributes
     ----------
@@ -127,8 +134,10 @@ class TrainingRun:
         settings: Settings,
         rng: np.random.Generator,
         after: Step | None = None,
+        held: TrainingRows | None = None,
     ):
         self.functions, self.rows, self.settings, self.rng, self.after = functions, rows, settings, rng, after
+        self.held = None if held is None or held.cell is None else held.part(_rows_of_each_cell(held.cell))
         self.phases = copy.deepcopy(list(phases))
         self.last_steps: list[int] = np.cumsum(_steps_of_phases(self.phases, settings.steps)).tolist()
         self.history: list[Step] = []
@@ -272,7 +281,8 @@ class _PhaseState:
     def __init__(self, run: TrainingRun, phase: Phase):
         self.settings, self.driver = run.settings, phase.driver
         self.rng_at_start = run.rng.bit_generator.state
-        X, signs, weight = run.rows
+        X, signs, weight, cell = run.rows
+        self.held = run.held
         self.functions: Functions = run.functions.head if phase.head_only else run.functions
         X = run.functions.features(X) if phase.head_only else X
         settings = run.settings
@@ -280,7 +290,9 @@ class _PhaseState:
         self.functions.restart()
         dtype = self.functions.network.dtype
         loader = row_loader_for(X, self.functions.backend)
-        self.batches = MiniBatches(X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, loader)
+        self.batches = MiniBatches(
+            X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, loader, cell
+        )
         rows = phase.driver.round_rows
         if rows is None and self.batches.batch_size < SMALL_BATCH:
             rows = ROWS_FOR_SMALL_BATCHES
@@ -298,7 +310,16 @@ class _PhaseState:
             round_data=self.round_data,
             normalize=self.settings.normalize,
             after=last,
+            held=self.held,
+            move_every=max(1, self.settings.steps // DUAL_MOVES),
         )
+
+
+def _rows_of_each_cell(cell: NDArray[Any]) -> NDArray[Any]:
+    """Rows that suffice for the rates of all cells: at most so many of each, spread evenly."""
+    members = (np.flatnonzero(cell == value) for value in np.unique(cell))
+    most = HELD_ROWS // (int(cell.max()) + 1)
+    return np.sort(np.concatenate([rows[:: max(1, -(-len(rows) // most))] for rows in members]))
 
 
 def _round_data(

@@ -23,10 +23,13 @@ from aesara_nondecomp.data import (
     raw_rows,
     select_rows,
 )
+from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.data.text import check_texts
+from aesara_nondecomp.measures import Cells
+from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import (
     LOCAL,
@@ -37,6 +40,7 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.table_network import TableNetwork
@@ -65,6 +69,10 @@ class Split(NamedTuple):
         Their weights.
     folds : list of Fold
         Where each of several networks holds other rows out: divisions of the training rows.
+    cell : int32 array, shape (m,), or None
+        Cells of the training rows, where they play a part.
+    held_cell : int32 array, shape (k,), or None
+        Cells of the rows held out, likewise.
     """
 
     classes: tuple[Any, Any]
@@ -75,6 +83,8 @@ class Split(NamedTuple):
     held_signs: NDArray[Any] | None = None
     held_weight: NDArray[Any] | None = None
     folds: tuple[Fold, ...] = ()
+    cell: NDArray[Any] | None = None
+    held_cell: NDArray[Any] | None = None
 
     @property
     def prior(self) -> float:
@@ -101,6 +111,8 @@ class TrainingData(NamedTuple):
         What is trained; made for these rows if it was not given.
     folds : tuple of Fold
         Divisions of the rows, if several networks are trained.
+    cells : Cells or None
+        Of the training rows, where they play a part.
     """
 
     rows: TrainingRows
@@ -110,6 +122,18 @@ class TrainingData(NamedTuple):
     prior: float
     network: Network | TrainFunctions
     folds: tuple[Fold, ...] = ()
+    cells: Cells | None = None
+
+    def held_cells(self) -> list[NDArray[Any]]:
+        """Cells of the rows held out from each network, where cells play a part.
+
+        Returns
+        -------
+        list of int array
+        """
+        if self.folds and self.rows.cell is not None:
+            return [self.rows.cell[fold.held] for fold in self.folds]
+        return [] if self.held is None or self.held.cell is None else [self.held.cell]
 
     def part(self, index: int) -> tuple[TrainingRows, Held | None]:
         """The rows that a network is trained on, and those held out from it.
@@ -144,6 +168,8 @@ def prepare(
     standardize: bool = True,
     seed: Any = None,
     comm: Communicator = LOCAL,
+    cells: bool = False,
+    groups: Any = None,
 ) -> TrainingData:
     """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
 
@@ -175,6 +201,10 @@ def prepare(
         Of the split.
     comm : communicator, default LOCAL
         Of the processes that train together.
+    cells : bool, default False
+        Whether the cells of the rows play a part; then in a single process.
+    groups : array-like of shape (n,) or table, optional
+        Groups of the rows, for their cells. Default: none, so that the cells are the classes.
 
     Returns
     -------
@@ -187,17 +217,19 @@ def prepare(
     """
     known = _network_of(network)
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
-    y, sample_weight, groups = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
+    y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
+    of_rows = read_groups(groups, count_rows(inputs)) if cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
     split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
-        comm, lambda: _split(y, positive, sample_weight, validation, groups, seed, one_part=slow, refit=refit)
+        comm,
+        lambda: _split(y, positive, sample_weight, validation, together, seed, of_rows, one_part=slow, refit=refit),
     )
     if comm.size == 1:
         check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, learned, known, comm)
+    held = _held_rows(rows, split, validation, learned, known, comm, of_rows)
     scales = standardize and encoder is None
     of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
     if of_columns:
@@ -213,9 +245,10 @@ def prepare(
     def prepared(part: Any) -> Any:
         return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
-    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight)
+    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
+    counted = None if of_rows is None else counted_cells(split.cell, of_rows.names, split.weight)
     to_validate = None if held is None else held._replace(X=prepared(held.X))
-    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds)
+    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
 
 
 def _network_of(network: Any) -> Any:
@@ -257,23 +290,26 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
 
 
 def _split(
-    y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, *, one_part: bool, refit: bool
-) -> Split:
+    y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, of_rows: Groups | None = None,
+    *, one_part: bool, refit: bool,
+) -> Split:  # fmt: skip
     """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
     labels = encode_labels(y, positive)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
+    cell = None if of_rows is None else cell_of_rows(labels.signs, of_rows.codes, len(of_rows.names))
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
-        return Split(labels.classes, labels.signs, None)
+        return Split(labels.classes, labels.signs, None, cell=cell)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
     if weight is not None and np.ptp(weight[kept]) == 0:  # only ratios count
         weight = None
     folds: list[Fold] = []
     if holds_out:
         groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
-        folds = plan_folds(validation, labels.signs[kept], seed, groups, one_part=one_part)
+        strata = None if cell is None else cell[kept]
+        folds = plan_folds(validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata)
     single = len(folds) == 1 and not refit
     train, held = (kept[folds[0].train], kept[folds[0].held]) if single else (kept, None)
     return Split(
@@ -285,6 +321,8 @@ def _split(
         None if held is None else labels.signs[held],
         None if held is None or weight is None else weight[held],
         () if single else tuple(folds),
+        None if cell is None else cell[train],
+        None if held is None or cell is None else cell[held],
     )
 
 
@@ -334,13 +372,14 @@ def _encoded(
 
 
 def _held_rows(
-    rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator
-) -> Held | None:
+    rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
+    of_rows: Groups | None = None,
+) -> Held | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
-        return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight)
+        return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
     if validation is None or not is_pair(validation):
         return None
-    X, y = validation
+    X, y, *own_groups = validation
     inputs = all_succeed(comm, lambda: _read(X, network, comm))
     (y,) = gather_vectors(comm, count_rows(inputs), y)
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
@@ -350,4 +389,18 @@ def _held_rows(
     check_lengths(held, signs)
     found = np.unique(signs).tolist()
     require(len(found) == 2, "validation needs rows of both classes", f"only {split.classes[found[0] > 0]!r}")
-    return TrainingRows(held, signs, None)
+    return TrainingRows(held, signs, None, _cells_of_pair(of_rows, own_groups, signs))
+
+
+def _cells_of_pair(of_rows: Groups | None, own_groups: list[Any], signs: NDArray[Any]) -> NDArray[Any] | None:
+    """Cells of the caller's own validation rows, by the groups of the training rows."""
+    if of_rows is None:
+        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
+        return None
+    if not of_rows.names:
+        return cell_of_rows(signs, np.full(len(signs), -1), 0)
+    require(len(own_groups) == 1, "with groups, validation rows of your own need theirs: (X, y, groups)", "two values")
+    found = read_groups(own_groups[0], len(signs))
+    places = {name: place for place, name in enumerate(of_rows.names)}
+    codes = np.array([*(places.get(name, -1) for name in found.names), -1])[found.codes]
+    return cell_of_rows(signs, codes, len(of_rows.names))

@@ -1,0 +1,158 @@
+"""Groups and constraints in `fit`: which arguments need them, how many rows each cell has, what was not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import require, warn_caller
+from aesara_nondecomp.drivers.cells import ENOUGH_HELD_ROWS
+from aesara_nondecomp.measures import Cells, Constraint, GroupMeasure, Measure, Recall
+from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
+from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.training.recipes import Recipe
+
+FEW_ROWS = 30  # of a cell; its rate is then known to a tenth or so
+CELL_ALGORITHMS = ("worst_group", "group_dro", "cell_weighted")
+
+
+def check_cells(
+    groups: Any,
+    measure: Measure,
+    constraints: Sequence[Constraint],
+    algorithm: str | Recipe,
+    sampler: str | float,
+    comm: Communicator,
+) -> bool:
+    """Check the arguments that concern groups against each other.
+
+    Parameters
+    ----------
+    groups : object or None
+        As given to `fit`.
+    measure : Measure
+        What is trained for.
+    constraints : sequence of Constraint
+        Possibly none.
+    algorithm : str or Recipe
+        As given to `fit`.
+    sampler : str or float
+        As given to `fit`.
+    comm : communicator
+        Cells are trained in one process.
+
+    Returns
+    -------
+    bool
+        Whether the cells of the rows play a part.
+
+    Raises
+    ------
+    ValueError
+        If groups are needed and missing, or given and without effect; or if there are several processes.
+    """
+    users = [str(measure)] if isinstance(measure, GroupMeasure) else []
+    users += [str(constraint) for constraint in constraints if constraint.needs_groups]
+    users += [repr(name) for name in (algorithm, sampler) if name in (*CELL_ALGORITHMS, "cell_balanced")]
+    require(not users or groups is not None, f"{', '.join(users)} needs groups=, a value per row", groups)
+    of_recipe = isinstance(algorithm, Recipe)
+    if groups is not None and not (users or of_recipe):
+        raise ValueError(
+            f"groups have no effect on {measure}: give a measure of the worst group, such as 'worst_cell', or a "
+            "constraint, such as gap('tpr', at_most=0.02); or leave groups out and give them to model.by_group."
+        )
+    if isinstance(measure, Recall) and not constraints:
+        raise ValueError("recall alone is 1 if every row is predicted positive: give constraints, or use 'f1'.")
+    needed = groups is not None or bool(constraints)
+    require(not needed or comm.size == 1, "groups and constraints are trained in one process", comm.size)
+    return needed
+
+
+def counted_cells(cell: NDArray[Any] | None, groups: Sequence[str], weight: NDArray[Any] | None) -> Cells:
+    """Count the cells of the training rows.
+
+    Parameters
+    ----------
+    cell : int array, shape (n,)
+        Of each row.
+    groups : sequence of str
+        Names of the groups.
+    weight : array, shape (n,), or None
+        Sample weights.
+
+    Returns
+    -------
+    Cells
+
+    Raises
+    ------
+    ValueError
+        If a group lacks a class.
+    """
+    assert cell is not None
+    cells = Cells.of(cell, groups, weight)
+    of_groups = dict(zip(cells.names, cells.rows[: 2 * len(groups)].tolist()))
+    empty = [name for name, rows in of_groups.items() if rows == 0]
+    if empty:
+        raise ValueError(
+            f"every group needs training rows of both classes, got no {', no '.join(empty)}. Merge such groups with "
+            "others, or make their group missing."
+        )
+    few = [f"{rows} {name}" for name, rows in of_groups.items() if rows < FEW_ROWS]
+    if few:
+        warn_caller(f"rates of few rows are mostly noise: there are only {', '.join(few)}. Consider merging groups.")
+    return cells
+
+
+def warn_of_few_held_rows(cells: Cells, held: Sequence[NDArray[Any]]) -> None:
+    """Say which cells have too few rows held out to move the duals.
+
+    Parameters
+    ----------
+    cells : Cells
+        Of the training rows.
+    held : sequence of int array
+        Cells of the rows held out from each network.
+    """
+    if not held:
+        return
+    smallest = np.min([np.bincount(cell, minlength=len(cells.rows)) for cell in held], axis=0)
+    few = [name for name, rows, own in zip(cells.names, smallest, cells.rows) if own > 0 and rows < ENOUGH_HELD_ROWS]
+    if few:
+        warn_caller(
+            f"fewer than {ENOUGH_HELD_ROWS} rows are held out of {', '.join(few)}: there the duals follow the training "
+            "rows, which a network may fit too well."
+        )
+
+
+def warn_of_unreached(goal: CellGoal, threshold: float, scores: Any, cell: Any, weight: Any) -> None:
+    """Warn of each constraint that is broken on the rows held out.
+
+    Parameters
+    ----------
+    goal : CellGoal
+        With the constraints.
+    threshold : float
+        Of the model.
+    scores : array, shape (n,)
+        Of the rows held out.
+    cell : int array, shape (n,)
+        Of these rows.
+    weight : array, shape (n,), or None
+        Their sample weights.
+    """
+    cells = Cells.of(cell, goal.groups, weight)
+    weights = np.ones(len(cell)) if weight is None else weight
+    right = weights * ((scores > threshold) == (cell % 2 == 1))
+    with np.errstate(invalid="ignore"):
+        recalls = np.bincount(cell, right, len(cells.rows)) / np.bincount(cell, weights, len(cells.rows))
+    values = [(constraint, float(constraint.value(recalls, cells))) for constraint in goal.constraints]
+    broken = [f"{each} (reached: {value:.4g})" for each, value in values if each.excess(value) > REACHED]
+    if broken:
+        warn_caller(
+            f"constraint not reached on the rows held out: {', '.join(broken)}. The model is the one that breaks "
+            "constraints least; train longer, relax the bound, or give other features."
+        )

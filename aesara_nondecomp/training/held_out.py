@@ -1,0 +1,146 @@
+"""What rows held out decide: the monitor of a run, then the threshold and the calibration of its model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.cell_threshold import CellGoal
+from aesara_nondecomp.metrics.confusion import trivial_score
+from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.groups import warn_of_unreached
+from aesara_nondecomp.training.recipes import Recipe
+from aesara_nondecomp.training.run import Settings
+from aesara_nondecomp.training.training_data import Held
+
+
+def monitor_of(
+    stopping: EarlyStopping | None,
+    measure: measures.Measure,
+    recipe: Recipe,
+    settings: Settings,
+    goal: CellGoal | None = None,
+) -> Callable[[Held, bool], ValidationMonitor] | None:
+    """Make the function that makes the monitor of a network's held-out rows.
+
+    Parameters
+    ----------
+    stopping : EarlyStopping or None
+        How rows are held out; None for none.
+    measure : measures.Measure
+        By which evaluations are compared.
+    recipe : Recipe
+        Whose threshold may be fixed.
+    settings : Settings
+        Of the run.
+    goal : CellGoal, optional
+        What is judged in place of the measure, where cells play a part.
+
+    Returns
+    -------
+    callable (held, keep_all) -> ValidationMonitor, or None
+    """
+    if stopping is None:
+        return None
+    # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
+    threshold = None if _tunes(recipe, stopping) else recipe.threshold
+    every = stopping.every or max(10, math.ceil(settings.steps / 20))
+
+    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+        X, signs, weight, cell = held
+        return ValidationMonitor(X, signs, weight, measure, every, stopping.patience, threshold, keep_all, cell, goal)
+
+    return monitor
+
+
+def _tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
+    """Whether the threshold is chosen on the rows held out."""
+    if recipe.threshold is None or stopping.tune_threshold is True:
+        return True
+    return stopping.tune_threshold == "auto" and not recipe.fixed_threshold
+
+
+def judged(
+    recipe: Recipe,
+    stopping: EarlyStopping | None,
+    measure: measures.Measure,
+    choice: Choice,
+    goal: CellGoal | None = None,
+) -> tuple[float, dict[str, Any]]:
+    """The threshold and, if rows were held out, what they say of the model.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Whose threshold may be fixed.
+    stopping : EarlyStopping or None
+        How rows are held out; None for none.
+    measure : measures.Measure
+        What was trained for.
+    choice : Choice
+        Of the weights, with the scores of the rows held out.
+    goal : CellGoal, optional
+        What is judged in place of the measure, where cells play a part.
+
+    Returns
+    -------
+    threshold : float
+        Scores above it are positive.
+    fields : dict
+        Fields of a Model: calibration, confusion matrix, collapse; empty without such rows.
+
+    Warns
+    -----
+    UserWarning
+        If the model predicts one class only, is worse than that, or breaks a constraint.
+    """
+    if stopping is None or choice.scores is None or choice.signs is None:
+        return recipe.threshold or 0.0, {}
+    scores, signs, weight, threshold = choice.scores, choice.signs, choice.weight, recipe.threshold
+    if _tunes(recipe, stopping):
+        exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
+        if goal is not None and choice.cell is not None:
+            choose = goal.best_threshold if exact else goal.steady_threshold
+            threshold = choose(scores, choice.cell, weight)
+        else:
+            tune = metrics.best_threshold if exact else metrics.steady_threshold
+            threshold, _ = tune(measure, scores, signs, weight)
+    assert threshold is not None
+    confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
+    collapsed = confusion.predicted_prevalence in (0.0, 1.0)
+    if goal is not None and choice.cell is not None:
+        warn_of_unreached(goal, threshold, scores, choice.cell, weight)
+    if goal is None or collapsed:
+        _warn_of_trivial(measure, confusion, threshold, tuned=_tunes(recipe, stopping))
+    return threshold, {
+        "quantifier": Quantifier.fit(scores, signs, threshold, weight),
+        "validation_matrix": confusion,
+        "collapsed": collapsed,
+    }
+
+
+def _warn_of_trivial(
+    measure: measures.Measure, confusion: metrics.ConfusionMatrix, threshold: float, *, tuned: bool
+) -> None:
+    """Warn of a model that is no better than one label for all rows."""
+    one_class = confusion.predicted_prevalence in (0.0, 1.0)
+    value, trivial = (0.0, 0.0) if one_class else (metrics.score(measure, confusion), trivial_score(measure, confusion))
+    if one_class:
+        why = (
+            f"no threshold was better for {measure} than to predict one class only, and the model does so"
+            if tuned
+            else f"the model predicts one class only at the algorithm's threshold of {threshold:g}"
+        )
+    elif measure.merit(value) < measure.merit(trivial):
+        why = (
+            f"{measure} is {value:.4g} at the algorithm's threshold of {threshold:g}, worse than the {trivial:.4g} of "
+            "one label for all rows"
+        )
+    else:
+        return
+    warn_caller(f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows.")

@@ -1,0 +1,185 @@
+"""`fit` with groups and constraints: what is trained, what is refused, what is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import aesara_nondecomp as an
+from aesara_nondecomp.measures import Cells, at_least, gap, share
+from aesara_nondecomp.measures.groups import cell_of_rows
+from aesara_nondecomp.metrics.cell_threshold import CellGoal
+
+RNG = np.random.default_rng(0)
+N = 3000
+X = RNG.normal(size=(N, 4)).astype("float32")
+SEX = np.where(RNG.random(N) < 0.3, "f", "m")
+# The two sexes differ in what tells the classes apart, and the model does not see which sex a row is of.
+Y = X[:, 0] + np.where(SEX == "f", -0.7, 0.7) * X[:, 1] + 0.8 * RNG.normal(size=N) > 0.5
+OPTIONS = {"seed": 0, "steps": 200, "network": (16,), "validation": 0.2}
+
+
+def rates(model, rate):
+    predicted = model.predict(X)
+    rows = {"tpr": Y, "selection": np.ones(N, dtype=bool)}[rate]
+    return [float(np.mean(predicted[rows & (SEX == sex)])) for sex in ("f", "m")]
+
+
+def worst_cell(model):
+    predicted = model.predict(X)
+    return min(np.mean((predicted == Y)[(SEX == sex) & (label == Y)]) for sex in ("f", "m") for label in (True, False))
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return an.TrainFunctions(an.mlp(4, (16,)), "adamw")
+
+
+def fit(functions, measure="worst_cell", **options):
+    return an.fit(X, Y, measure, **{**OPTIONS, "network": functions, **options})
+
+
+@pytest.fixture(scope="module")
+def plain(functions):
+    return fit(functions, "likelihood")
+
+
+def test_training_for_the_worst_cell_raises_it_above_cross_entropy(functions, plain):
+    direct = fit(functions, groups=SEX)
+    assert worst_cell(direct) > worst_cell(plain) + 0.03
+    assert {name.split("[")[0] for name in direct.history[-1].duals} == {"alpha"}
+
+
+def test_a_gap_that_is_bounded_is_smaller_than_without_the_bound(functions, plain):
+    model = fit(functions, "likelihood", groups=SEX, constraints=gap("tpr", at_most=0.02))
+    (a, b), (c, d) = rates(model, "tpr"), rates(plain, "tpr")
+    assert abs(a - b) < 0.05 < abs(c - d)
+    assert model.constrained_by == (gap("tpr", at_most=0.02),)
+
+
+def test_a_constraint_that_holds_with_slack_leaves_the_run_as_it_is(functions):
+    loose = [share(at_most=1.0), at_least("accuracy", 0.0)]
+    for measure in ("likelihood", "f1", "min", "kld"):
+        free = fit(functions, measure, validation=an.EarlyStopping(0.2, tune_threshold=True))
+        bound = fit(functions, measure, constraints=loose, validation=an.EarlyStopping(0.2, tune_threshold=True))
+        assert all(np.array_equal(a, b) for a, b in zip(free.parameters, bound.parameters)), measure
+        assert [s[:4] for s in free.evaluations] == [s[:4] for s in bound.evaluations]
+
+
+def test_the_threshold_is_the_best_that_meets_the_constraint_on_the_rows_held_out(functions):
+    held = (X[:600], Y[:600])
+    model = an.fit(
+        X[600:], Y[600:], "recall", constraints=[at_least("precision", 0.9)],
+        **{**OPTIONS, "network": functions, "validation": held},
+    )  # fmt: skip
+    scores = model.decision_function(X[:600])
+
+    def at(threshold):
+        found = scores > threshold
+        return np.mean(Y[:600][found]) if found.any() else 1.0, np.mean(found[Y[:600]])
+
+    feasible = [recall for precision, recall in map(at, np.unique(scores)) if precision >= 0.9]
+    assert at(model.threshold)[0] >= 0.9 and at(model.threshold)[1] == max(feasible)
+
+
+def test_equal_seeds_give_equal_models_also_after_a_resumption(functions, tmp_path):
+    options = {"groups": SEX, "constraints": [gap("selection", at_most=0.1)]}
+    first = fit(functions, "worst_cell", **options)
+    path, stopped = tmp_path / "run", lambda step: step.step == 70
+    fit(functions, "worst_cell", **options, checkpoint=an.Checkpoint(path, 35), on_step=stopped)
+    resumed = fit(functions, "worst_cell", **options, checkpoint=an.Checkpoint(path, 35, resume=True))
+    assert all(np.array_equal(a, b) for a, b in zip(first.parameters, resumed.parameters))
+    assert first.threshold == resumed.threshold
+
+
+def test_folds_train_under_constraints_too(functions):
+    model = fit(functions, "likelihood", groups=SEX, constraints=[gap("tpr", at_most=0.05)], validation=3, steps=60)
+    assert len(model.voters) == 2 and model.evaluations[-1].excess <= 0.05
+
+
+def test_rows_without_a_group_train_and_count_in_no_group(functions):
+    groups = SEX.astype(object)
+    groups[::7] = None
+    model = fit(functions, groups=groups)
+    assert not any("without" in name for name in model.history[-1].duals)
+
+
+def test_baselines_of_groups_train(functions):
+    for options in ({"algorithm": "group_dro"}, {"algorithm": "cell_weighted", "sampler": "cell_balanced"}):
+        assert worst_cell(fit(functions, groups=SEX, **options)) > 0.5
+
+
+def test_a_bound_that_cannot_be_reached_is_said_and_breaks_as_little_as_it_can(functions):
+    impossible = [at_least("accuracy", 0.99), at_least("selection", 0.05)]
+    with pytest.warns(UserWarning, match=r"constraint not reached.*accuracy >= 0.99 \(reached: 0\.\d+\)"):
+        fit(functions, "likelihood", constraints=impossible)
+
+
+def test_cells_with_few_rows_are_named(functions):
+    groups = SEX.astype(object)
+    groups[np.flatnonzero(Y)[:20]] = "x"
+    groups[np.flatnonzero(~Y)[:200]] = "x"
+    with pytest.warns(UserWarning) as said:
+        fit(functions, groups=groups, steps=20)
+    assert any("only 16 positives of x" in str(w.message) for w in said)
+    assert any("held out of positives of x" in str(w.message) for w in said)
+
+
+CLASS_WISE = {"algorithm": "struct_ann", "constraints": [share(at_most=0.5)]}
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "message"),
+    [
+        ("worst_cell", {}, "worst_cell needs groups"),
+        ("likelihood", {"constraints": [gap("tpr", at_most=0.1)]}, "tpr gap <= 0.1 needs groups"),
+        ("f1", {"groups": SEX}, "groups have no effect on f1"),
+        ("f1", {"groups": SEX, "algorithm": "group_dro"}, "needs a measure of the worst group"),
+        ("f1", {"sampler": "cell_balanced"}, "needs groups"),
+        ("recall", {}, "recall alone"),
+        ("worst_cell", {"groups": SEX[:-1]}, "one value per row"),
+        ("worst_cell", {"groups": np.where(Y, "x", "y")}, "no positives of y"),
+        ("worst_cell", {"groups": np.arange(N)}, "at most 200"),
+        ("likelihood", {"constraints": ["tpr gap <= 0.1"]}, "Constraint"),
+        ("f1", CLASS_WISE, "an algorithm that weights classes"),
+        ("worst_cell", {"groups": SEX, "validation": (X, Y)}, r"\(X, y, groups\)"),
+        ("f1", {"validation": (X, Y, SEX)}, r"give \(X, y\)"),
+    ],
+)
+def test_wrong_uses_of_groups_and_constraints_are_refused(functions, measure, options, message):
+    with pytest.raises(ValueError, match=message), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit(functions, measure, **options)
+
+
+@pytest.mark.parametrize(
+    "constraints", [(), (gap("tpr", at_most=0.1),), (at_least("precision", 0.8), share(at_least=0.02))]
+)
+@pytest.mark.parametrize("measure", ["worst_cell", "f1", "accuracy"])
+def test_no_threshold_is_better_than_the_chosen_one(measure, constraints):
+    rng = np.random.default_rng(3)
+    signs, codes = np.where(rng.random(80) < 0.4, 1, -1), rng.integers(0, 2, 80)
+    scores = np.round(signs + rng.normal(size=80) * 1.5, 1)  # with ties
+    cell, goal = cell_of_rows(signs, codes, 2), CellGoal(an.measures.get(measure), constraints, ("a", "b"))
+    chosen = goal.at(goal.best_threshold(scores, cell, None), scores, cell, None)
+    for threshold in [-np.inf, *np.unique(scores)]:
+        other = goal.at(threshold, scores, cell, None)
+        assert (chosen.excess, -chosen.value) <= (other.excess + 1e-12, -other.value) or chosen.excess < other.excess
+
+
+def test_shares_of_cells_follow_the_sampler():
+    from aesara_nondecomp.data import MiniBatches
+
+    signs, codes = np.where(Y, 1, -1), (SEX == "m").astype(int)
+    cell = cell_of_rows(signs, codes, 2)
+    weight = RNG.uniform(0.5, 2.0, N)
+    for sampler in ("natural", "balanced", 0.3, "cell_balanced"):
+        batches = MiniBatches(X, signs, 100, 0, sampler, weight, "float64", cell=cell)
+        drawn = np.zeros(4)
+        for _ in range(600):
+            batch = next(batches)
+            drawn += np.bincount(batch.cell, np.abs(batch.y), 4)
+        np.testing.assert_allclose(drawn / drawn.sum(), batches.cell_shares, atol=0.01)
+    assert Cells.of(cell, ("f", "m"), weight).shares[:4] == pytest.approx(
+        MiniBatches(X, signs, 100, 0, "natural", weight, "float64", cell=cell).cell_shares
+    )
