@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from aesara_nondecomp._checks import choose, shown, suggestion
-from aesara_nondecomp.measures import classification, groups, hybrid, quantification
+from aesara_nondecomp.measures import _factories, classification, groups, hybrid, quantification
 from aesara_nondecomp.measures.base import Measure
 
 __all__ = ["defaults", "get", "names"]
@@ -58,6 +56,7 @@ WITH_GROUPS_OR_CONSTRAINTS: Mapping[str, Callable[..., Measure]] = MappingProxyT
         "recall": groups.Recall,
     }
 )
+_ALL = {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}
 
 
 def names() -> tuple[str, ...]:
@@ -121,9 +120,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     ValueError
         If the name is unknown.
     """
-    factory = choose("measure", name, _all())
-    fixed = factory.keywords if isinstance(factory, partial) else {}
-    return tuple(parameter for parameter in signature(factory).parameters if parameter not in fixed)
+    return _factories.parameter_names(name, _ALL)
 
 
 def required_parameters(name: str) -> Mapping[str, float]:
@@ -144,10 +141,7 @@ def required_parameters(name: str) -> Mapping[str, float]:
     ValueError
         If the name is unknown.
     """
-    factory: Any = choose("measure", name, _all())
-    measure: Any = factory.func if isinstance(factory, partial) else factory
-    required: Mapping[str, float] = measure.required_parameters
-    return required
+    return _factories.required_parameters(name, _ALL)
 
 
 def get(spec: str | Measure, **parameters: Any) -> Measure:
@@ -177,30 +171,5 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
     >>> str(get("fbeta", beta=2))
     'fbeta(beta=2)'
     """
-    if isinstance(spec, Measure):
-        if parameters:
-            raise TypeError(f"{spec} has its parameters already; give a name to set {sorted(parameters)}.")
-        return spec
-    if not isinstance(spec, str):
-        raise ValueError(
-            f"a measure must be given by its name or as a Measure, got {shown(spec)}. {suggestion('', names())}"
-        )
-    factory = choose("measure", spec, _all())
-    _check_parameters(spec, parameters)
-    return factory(**parameters)
-
-
-def _all() -> Mapping[str, Callable[..., Measure]]:
-    return {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}
-
-
-def _check_parameters(name: str, given: Mapping[str, Any]) -> None:
-    known = parameter_names(name)
-    for parameter in given:
-        if parameter not in known:
-            raise TypeError(f"{name!r} has no parameter {parameter!r}. {suggestion(parameter, known)}")
-    for parameter, value in required_parameters(name).items():
-        if parameter not in given:
-            raise TypeError(
-                f"{name!r} needs the parameter {parameter}, got none. Give it one, such as {parameter}={value:g}."
-            )
+    measure: Measure = _factories.make(spec, parameters, _ALL, Measure)
+    return measure

@@ -1,0 +1,213 @@
+"""Ratios of functions of the confusion matrix: F1 of several classes, kappa and weighted kappa, MCC."""
+
+# ruff: noqa: N803, N806 -- R, A, B and W are the names used by the formulas
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.measures._parameters import LARGEST_BETA, set_number
+from aesara_nondecomp.measures.multiclass._parameters import cost_rows, label_numbers, matrix_for
+from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
+from aesara_nondecomp.measures.multiclass.families import Pseudolinear, SumOfRatios
+
+__all__ = ["MCC", "QWK", "Kappa", "MacroFBeta", "MicroF1", "WeightedKappa"]
+
+
+@dataclass(frozen=True)
+class MicroF1(Pseudolinear):
+    """Micro-averaged F1 of the classes that are not negative: 2 sum of p_k r_k / (2 - p_S - q_S).
+
+    Parameters
+    ----------
+    negative : int or sequence of int
+        The negative classes S, numbered from 0: at least one, as the micro F1 of all classes is the accuracy, and not
+        all.
+
+    Raises
+    ------
+    ValueError
+        If it holds no class numbers.
+
+    Notes
+    -----
+    Source: docs/multiclass.md.
+    """
+
+    negative: Any
+    name = "micro_f1"
+    required_parameters = {"negative": 0}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "negative", label_numbers("negative", self.negative))
+
+    def coefficients(self, cells: Cells) -> tuple[float, Matrix, float, Matrix]:
+        negative = _chosen("negative", self.negative, cells)
+        require(not negative.all(), "negative must leave at least one class", self.negative)
+        A = 2.0 * cells.shares[:, None] * cells.own * ~negative
+        B = -cells.shares[:, None] * negative
+        return 0.0, A, 2.0 - float(cells.priors[negative].sum()), B
+
+
+@dataclass(frozen=True)
+class Kappa(Pseudolinear):
+    """Cohen's kappa: (accuracy - e) / (1 - e), where e = sum of p_k q_k is the accuracy by chance.
+
+    Source: docs/multiclass.md.
+    """
+
+    name = "kappa"
+
+    def coefficients(self, cells: Cells) -> tuple[float, Matrix, float, Matrix]:
+        by_chance = cells.shares[:, None] * cells.priors
+        return 0.0, cells.shares[:, None] * cells.own - by_chance, 1.0, -by_chance
+
+
+class _WeightedKappa(Pseudolinear):
+    """1 - sum of pi W R / sum of q_k e_k, where e_k = sum of p_j W_jk."""
+
+    def _disagreement(self, n_classes: int) -> Matrix:
+        """The weights W (K, K)."""
+        raise NotImplementedError
+
+    def coefficients(self, cells: Cells) -> tuple[float, Matrix, float, Matrix]:
+        W = self._disagreement(cells.n_classes)
+        by_chance = cells.shares[:, None] * (cells.priors @ W)
+        return 0.0, by_chance - cells.shares[:, None] * W[cells.target], 0.0, by_chance
+
+
+@dataclass(frozen=True)
+class QWK(_WeightedKappa):
+    """Quadratic weighted kappa, of ordered classes: weighted kappa with W_jk = (j - k)^2.
+
+    Source: docs/multiclass.md.
+    """
+
+    name = "qwk"
+
+    def _disagreement(self, n_classes: int) -> Matrix:
+        return _squared_distances(n_classes)
+
+
+@dataclass(frozen=True)
+class WeightedKappa(_WeightedKappa):
+    """Weighted kappa of given disagreements.
+
+    Parameters
+    ----------
+    disagreement : array-like, shape (K, K)
+        What it costs to predict column k for a row of class j, at least 0; 0 where both agree.
+
+    Raises
+    ------
+    ValueError
+        If it is no such matrix.
+
+    Notes
+    -----
+    Source: docs/multiclass.md.
+    """
+
+    disagreement: Any
+    name = "weighted_kappa"
+    required_parameters = {"disagreement": ((0, 1), (1, 0))}
+
+    def __post_init__(self) -> None:
+        rows = cost_rows("disagreement", self.disagreement)
+        right = all(row[k] == 0 and min(row) >= 0 and max(row) > 0 for k, row in enumerate(rows))
+        require(
+            right, "disagreement must be at least 0, and 0 on the diagonal only where not all are", self.disagreement
+        )
+        object.__setattr__(self, "disagreement", rows)
+
+    def _disagreement(self, n_classes: int) -> Matrix:
+        return matrix_for("disagreement", self.disagreement, n_classes)
+
+
+@dataclass(frozen=True)
+class MacroFBeta(SumOfRatios):
+    """Mean of the classes' F_beta: F_k = (1+B) p_k r_k / (B p_k + q_k), where B = beta^2.
+
+    Parameters
+    ----------
+    beta : float, default 1.0
+        In (0, 1e6]. Above 1 it favours recall, below 1 precision.
+    labels : int or sequence of int, optional
+        Classes to average, numbered from 0. Default: all.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: docs/multiclass.md.
+    """
+
+    beta: float = 1.0
+    labels: Any = None
+    name = "macro_fbeta"
+    required_parameters = {"labels": (0, 1)}
+
+    def __post_init__(self) -> None:
+        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
+        if self.labels is not None:
+            object.__setattr__(self, "labels", label_numbers("labels", self.labels))
+        if self.beta == 1.0:
+            self._rename("macro_f1" if self.labels is None else "f1_of", "beta")
+
+    def levels(self, R: Matrix, cells: Cells) -> Matrix:
+        chosen = self._averaged(cells)
+        u = 1.0 / (self.beta**2 * cells.priors + cells.predicted(R))[chosen]
+        return np.stack([(1.0 + self.beta**2) * cells.hits(R)[chosen] * u, u])
+
+    def level_gains(self, levels: Any, cells: Cells) -> Matrix:
+        chosen = self._averaged(cells)
+        v, u = levels
+        G = np.zeros((cells.n_cells, cells.n_classes))
+        slopes = ((1.0 + self.beta**2) * cells.own[:, chosen] - v) * u / chosen.sum()
+        G[:, chosen] = cells.shares[:, None] * slopes
+        return G
+
+    def _averaged(self, cells: Cells) -> Any:
+        if self.labels is None:
+            return np.ones(cells.n_classes, dtype=bool)
+        return _chosen("labels", self.labels, cells)
+
+    def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
+        return self.levels(R, cells)[0].mean()
+
+
+@dataclass(frozen=True)
+class MCC(MulticlassMeasure):
+    """Matthews correlation coefficient of K classes: (accuracy - e) / sqrt((1 - sum of p^2)(1 - sum of q^2)).
+
+    It belongs to no family that an algorithm serves: report only. Source: docs/multiclass.md.
+    """
+
+    name = "mcc"
+
+    def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
+        p, q = cells.priors, cells.predicted(R)
+        spread = (1.0 - p @ p) * (1.0 - q @ q)
+        return (cells.hits(R).sum() - p @ q) / np.sqrt(spread)
+
+
+@lru_cache
+def _squared_distances(n_classes: int) -> Matrix:
+    """((j - k) / (K - 1))^2; the scale leaves the measure unchanged, and its gains are then of the size of others."""
+    place = np.arange(n_classes) / (n_classes - 1)
+    distances = np.subtract.outer(place, place) ** 2
+    distances.flags.writeable = False
+    return np.asarray(distances)
+
+
+def _chosen(name: str, labels: tuple[int, ...], cells: Cells) -> Any:
+    """Which classes a parameter names, as a mask (K,)."""
+    require(max(labels) < cells.n_classes, f"{name} must hold classes from 0 to {cells.n_classes - 1}", labels)
+    return np.isin(np.arange(cells.n_classes), labels)

@@ -1,0 +1,154 @@
+"""Means of the recalls, and the worst of them."""
+
+# ruff: noqa: N803 -- R is the name used by the formulas
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._checks import positive_int
+from aesara_nondecomp.measures._parameters import set_number
+from aesara_nondecomp.measures.multiclass.base import Cells, Matrix
+from aesara_nondecomp.measures.multiclass.families import Concave
+
+__all__ = ["MeanOfWorst", "PowerMean", "QMean"]
+
+_NAMES = {1.0: "mean_recall", 0.0: "gmean", -1.0: "hmean"}
+
+
+class _OfRecalls(Concave):
+    """A concave function of the recalls of the cells."""
+
+    needs_every_cell = True
+    of_recalls = True
+
+    def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
+        return self._of(cells.recalls(R))
+
+    def _gains(self, R: Matrix, cells: Cells, eps: float) -> Matrix:
+        return self._slopes(cells.recalls(R))[:, None] * cells.own
+
+    def _of(self, r: Matrix) -> Any:
+        raise NotImplementedError
+
+    def _slopes(self, r: Matrix) -> Matrix:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MeanOfWorst(_OfRecalls):
+    """Mean of the h smallest recalls; "min_recall", the smallest one, for h = 1.
+
+    Parameters
+    ----------
+    h : int
+        At least 1; where there are fewer cells, the mean of all.
+
+    Raises
+    ------
+    ValueError
+        If `h` is no whole number of at least 1.
+
+    Notes
+    -----
+    Recalls that tie for the last place share the slope that is left. Source: docs/multiclass.md.
+    """
+
+    h: int
+    name = "mean_of_worst"
+    required_parameters = {"h": 2}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "h", positive_int("h", self.h))
+        if self.h == 1:
+            self._rename("min_recall", "h")
+
+    def _of(self, r: Matrix) -> Any:
+        return np.sort(r)[: self.h].mean()
+
+    def _slopes(self, r: Matrix) -> Matrix:
+        h = min(self.h, r.size)
+        last = np.partition(r, h - 1)[h - 1]
+        below, tied = r < last, r == last
+        return np.asarray((below + tied * (h - below.sum()) / tied.sum()) / h)
+
+
+@dataclass(frozen=True)
+class PowerMean(_OfRecalls):
+    """Power mean of the recalls: (mean of r^s)^(1/s).
+
+    Parameters
+    ----------
+    s : float
+        At most 1, where the mean is concave: 1 is "mean_recall" (balanced accuracy), 0 "gmean", -1 "hmean".
+    floor : float, default 1e-6
+        In (0, 1]: for s >= 0, whose slope is unbounded at a recall of 0, slopes are taken at recalls raised to it.
+        Training takes 0.01, as with many classes the weights would reach 1e4. The value takes no notice of it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not a finite number in its range.
+
+    Notes
+    -----
+    For s < 0 the slope at recalls of 0 is its limit where these grow together. Source: docs/multiclass.md.
+    """
+
+    s: float
+    floor: float = 1e-6
+    name = "power_mean"
+    required_parameters = {"s": -2.0}
+
+    def __post_init__(self) -> None:
+        set_number(self, "s", at_most=1.0)
+        set_number(self, "floor", above=0.0, at_most=1.0)
+        if self.s in _NAMES:
+            self._rename(_NAMES[self.s], "s")
+
+    def _of(self, r: Matrix) -> Any:
+        if self.s == 1.0:
+            return r.mean()
+        low = r.min()
+        if self.s <= 0.0 and low <= 0.0:
+            return 0.0
+        if self.s == 0.0:
+            return np.exp(np.log(r).mean())
+        scale = low if self.s < 0.0 else 1.0  # or the powers would overflow
+        return scale * np.mean((r / scale) ** self.s) ** (1.0 / self.s)
+
+    def _slopes(self, r: Matrix) -> Matrix:
+        if self.s == 1.0:
+            return np.full(r.size, 1.0 / r.size)
+        zero = r <= 0.0
+        if self.s < 0.0 and zero.any():
+            slope = (1.0 - self.s) / self.s * math.log(zero.mean())
+            return np.asarray(zero * (math.exp(min(slope, -math.log(self.floor))) / r.size))
+        raised = np.maximum(r, self.floor) if self.s >= 0.0 else r
+        return np.asarray((self._of(raised) / raised) ** (1.0 - self.s) / r.size)
+
+
+@dataclass(frozen=True)
+class QMean(_OfRecalls):
+    """Q-mean: 1 - sqrt(mean of (1 - r)^2).
+
+    At the apex, where all recalls are 1, each slope is 1/m, its limit along equal recalls; 0 would be valid there too,
+    but would stop training for ever. Source: docs/multiclass.md.
+    """
+
+    name = "qmean"
+
+    def _of(self, r: Matrix) -> Any:
+        return 1.0 - _distance(r)
+
+    def _slopes(self, r: Matrix) -> Matrix:
+        distance = _distance(r)
+        return np.full(r.size, 1.0 / r.size) if distance == 0.0 else np.asarray((1.0 - r) / (r.size * distance))
+
+
+def _distance(r: Matrix) -> float:
+    """Root mean square of the error rates."""
+    return float(np.sqrt(np.mean((1.0 - r) ** 2)))
