@@ -13,7 +13,8 @@ each matrix. These Ops need one module and one pass each:
 - `lookup`, `RowUpdate`: rows of an embedding table, and the update of these rows only;
 - `lstm`: a masked recurrent layer without a scan, and its backward pass;
 - `attention_pool`: masked softmax and weighted mean of the states of a sequence;
-- `periodic`: clipped columns, periodic features of them and bins, and their backward pass.
+- `periodic`: clipped columns, periodic features of them and bins, and their backward pass;
+- `cell_rewards`: what `reward_sums` computes, for K classes and any cells of rows.
 
 `prefetch_rows` is not part of a step: it copies the rows of the next steps while the current one runs.
 
@@ -23,6 +24,7 @@ the C++ of the Ops that a graph has; where there is no compiler, `library` runs 
 
 from aesara_nondecomp.ops.activations import ACTIVATIONS
 from aesara_nondecomp.ops.attention import attention_pool
+from aesara_nondecomp.ops.cell_rewards import cell_rewards
 from aesara_nondecomp.ops.dense import dense
 from aesara_nondecomp.ops.dropout import dropout
 from aesara_nondecomp.ops.embedding import Lookup, lookup
@@ -36,6 +38,6 @@ from aesara_nondecomp.ops.scaling import standardise
 from aesara_nondecomp.ops.update import FusedUpdate
 
 __all__ = [
-    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "cell_reward_sums", "checked", "dense",
-    "dropout", "lookup", "lstm", "periodic", "prefetch_rows", "reward_sums", "standardise",
+    "ACTIVATIONS", "FusedUpdate", "Lookup", "RowUpdate", "attention_pool", "cell_reward_sums", "cell_rewards",
+    "checked", "dense", "dropout", "lookup", "lstm", "periodic", "prefetch_rows", "reward_sums", "standardise",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 
 from aesara_nondecomp.ops.activations import sigmoid, softplus
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
+from aesara_nondecomp.ops.cell_rewards import CellRewards
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
@@ -58,6 +59,7 @@ def translations() -> dict[type, Callable[..., Callable]]:
         AttentionGradient: lambda op: _attention_gradient,
         Periodic: lambda op: _periodic,
         PeriodicGradient: lambda op: _periodic_gradient,
+        CellRewards: lambda op: _cell_rewards,
     }
 
 
@@ -300,6 +302,35 @@ def _periodic_gradient(upstream, X, columns, W, c, V):
     slope = -jnp.sin(angle) * _einsum("bde,dfe->bdf", g, V)
     frequencies = 2 * np.pi * _einsum("bdf,bd->df", slope, clipped)
     return frequencies, slope.sum(axis=0), _einsum("bdf,bde->dfe", jnp.cos(angle), g), g.sum(axis=0)
+
+
+# -- several classes -------------------------------------------------------------------------------------------------
+
+
+def _cell_rewards(scores, cell, weight, target, gains, logs, shift, temperature):
+    """Compute `ops.cell_rewards.CellRewards`; JAX raises no error for a cell out of range."""
+    (b, classes), m, dtype = scores.shape, target.shape[0], scores.dtype
+    used, scale = jnp.clip(cell, 0, m - 1), (1 / temperature).astype(dtype)
+    w = jnp.where(cell < 0, 0, weight).astype(dtype)
+    share = jax.nn.softmax(scores * scale, axis=1)
+    centred = scores - jnp.max(scores, axis=1, keepdims=True)  # before the shift, which would be rounded away
+    log_shifted = jax.nn.log_softmax(centred + shift.astype(dtype), axis=1)
+    own = jax.nn.one_hot(target[used], classes, dtype=dtype)
+    first = jax.nn.one_hot(jnp.argmax(scores, axis=1), classes, dtype="float64")
+    logistic = 1 + jnp.take_along_axis(log_shifted, target[used][:, None], axis=1)
+    parts = [share.astype("float64"), first, logistic.astype("float64"), jnp.ones((b, 1))]
+    # A row without a cell is left out, not multiplied by 0: its scores may be NaN.
+    rows = jnp.where(cell[:, None] < 0, 0, w[:, None].astype("float64") * jnp.concatenate(parts, axis=1))
+    sums = jnp.zeros((m, 2 * classes + 2)).at[used].add(rows)
+    total = jnp.sum(sums[:, -1])
+    inverse = jnp.where(total > 0, 1 / total, 0)
+    value = jnp.sum(jnp.where(gains == 0, 0, gains * sums[:, :classes]))
+    value += jnp.sum(jnp.where(logs == 0, 0, logs * sums[:, 2 * classes]))
+    g = gains[used].astype(dtype)
+    ascent = scale * share * (g - jnp.sum(g * share, axis=1, keepdims=True))
+    ascent += logs[used].astype(dtype)[:, None] * (own - jnp.exp(log_shifted))
+    slope = jnp.where(cell[:, None] < 0, 0, (w * inverse.astype(dtype))[:, None] * ascent)
+    return (value * inverse).astype(dtype), sums, slope
 
 
 # -- what has no translation -----------------------------------------------------------------------------------------

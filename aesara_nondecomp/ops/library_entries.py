@@ -12,6 +12,7 @@ from typing import Any
 
 from aesara_nondecomp._aesara.imports import at
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
+from aesara_nondecomp.ops.cell_rewards import CellRewards
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
@@ -64,6 +65,7 @@ def _nodes_of(dtype: str) -> Iterator[Any]:
     yield AttentionPool().make_node(m, m, ids)
     yield AttentionGradient().make_node(m, m, m)
     yield PrefetchRows().make_node(m, at.lvector(), m, at.bscalar())
+    yield CellRewards().make_node(m, indices, v, indices, at.dmatrix(), means, means, number)
 
 
 def _updates(rule: Any, dtype: str) -> Iterator[Any]:

@@ -15,6 +15,7 @@ import pytest
 from op_oracles import assert_same, by_library, by_perform, layer_values, narrowest, symbolic_like
 
 from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, headers, library, library_entries, prefetch_rows
+from aesara_nondecomp.ops.cell_rewards import CellRewards
 from aesara_nondecomp.ops.dense import Dense
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.fused import FusedOp
@@ -35,6 +36,7 @@ SHAPES = {
     "AllFinite": [(7, 5)],
     "Standardise": [(7, 5), (5,), (5,), ()],
     "RewardSums": [(7,), (7,), (4,), ()],
+    "CellRewards": [(7, 5), (7,), (7,), (4,), (4, 5), (4,), (5,), ()],
     "Periodic": [(7, 5), (2,), (2, 3), (2, 3), (2, 3, 2), (2, 2), (1,), (1,), (1,)],
     "PeriodicGradient": [(7, 10), (7, 5), (2,), (2, 3), (2, 3), (2, 3, 2)],
     "Rows": [(9, 5), (3, 4)],
@@ -50,12 +52,12 @@ NODES = list({library.key(node.op, node): node for node in library_entries.nodes
 
 
 def values_for(node):
-    """Inputs of a node: positive scalars and optimiser slots, indices from 0 to 4, all else normal."""
+    """Inputs of a node: positive scalars, weights and optimiser slots, indices from 0 to 3 or 4, all else normal."""
     rng = np.random.default_rng(3)
-    positive = isinstance(node.op, RuleOp)
+    positive = isinstance(node.op, (RuleOp, CellRewards))
     for variable, shape in zip(node.inputs, SHAPES[type(node.op).__name__]):
         if "int" in variable.dtype:
-            yield np.asarray(rng.integers(0, 5, size=shape), variable.dtype)
+            yield np.asarray(rng.integers(0, 4 if type(node.op) is CellRewards else 5, size=shape), variable.dtype)
         else:
             drawn = np.asarray(rng.normal(size=shape), variable.dtype)
             yield np.asarray(np.abs(drawn) / 4 if positive or not shape else drawn)

@@ -18,6 +18,7 @@ from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEnt
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import ACTIVATIONS, FusedUpdate, RowUpdate, optimisers
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
+from aesara_nondecomp.ops.cell_rewards import CellRewards
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
@@ -111,6 +112,16 @@ def periodic_gradient_inputs():
     return [normal(b, d + 2 * h + 3), *given[:5]]
 
 
+def cell_inputs():
+    cell, weight = np.array([0, 3, -1, 2, 0, 1], "int32"), np.array([1.0, 0.5, 2.0, 0.0, 1.5, 1.0])
+    target, rest = np.array([0, 2, 1, 2], "int32"), [normal(4, 3), np.array([0.3, 0.0, 1.0, 2.0])]
+    return {
+        "plain": [normal(b, 3), cell, weight, target, *rest, np.zeros(3), np.asarray(1.0)],
+        "shifted": [normal(b, 3) * 40, cell, weight, target, *rest, normal(3), np.asarray(0.7)],
+        "of padding": [normal(b, 3), np.full(b, -1, "int32"), weight, target, *rest, np.zeros(3), np.asarray(1.0)],
+    }
+
+
 SIGNED = np.array([1.0, -1.0, 0.0, 2.5, -0.5, 1.0])
 CASES = {
     "rewards": (RewardSums(), [normal(b), SIGNED, np.array([1.0, 0.5, 2.0, 0.1]), np.asarray(0.7)]),
@@ -151,6 +162,7 @@ CASES = {
     "periodic": (Periodic(), periodic_inputs()),
     "periodic back": (PeriodicGradient(), periodic_gradient_inputs()),
     "dropout": (Dropout(), [normal(b, h), np.arange(b * h).reshape(b, h) % 3 // 2, np.asarray(1.5)]),
+    **{f"cell rewards {name}": (CellRewards(), given) for name, given in cell_inputs().items()},
 }
 
 

@@ -150,7 +150,7 @@ class MulticlassMeasure:
     ----------
     name : str
         Name in the catalogue.
-    family : {"concave", "nested concave", "pseudolinear", "sum of ratios", "report only"}
+    family : {"linear", "concave", "nested concave", "pseudolinear", "sum of ratios", "report only"}
         Shape of the measure as a function of R.
     greater_is_better : bool
         False for errors such as "kld", whose best value is 0.

@@ -18,9 +18,9 @@ FACTORIES: Mapping[str, Callable[..., MulticlassMeasure]] = MappingProxyType(
     {
         "min_recall": partial(recalls.MeanOfWorst, h=1),
         "mean_of_worst": recalls.MeanOfWorst,
-        "mean_recall": partial(recalls.PowerMean, s=1.0, floor=1e-6),
+        "mean_recall": partial(recalls.PowerMean, s=1.0, floor=0.01),
         "gmean": partial(recalls.PowerMean, s=0.0),
-        "hmean": partial(recalls.PowerMean, s=-1.0, floor=1e-6),
+        "hmean": partial(recalls.PowerMean, s=-1.0, floor=0.01),
         "power_mean": recalls.PowerMean,
         "qmean": recalls.QMean,
         "accuracy": linear.Accuracy,

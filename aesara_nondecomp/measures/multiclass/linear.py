@@ -18,6 +18,8 @@ __all__ = ["Accuracy", "CostMatrix", "MacroMAE"]
 class _Linear(Concave):
     """A sum of slopes times R."""
 
+    family = "linear"
+
     def _own_slopes(self, cells: Cells) -> Matrix:
         """Slopes of the value, in its own orientation."""
         raise NotImplementedError

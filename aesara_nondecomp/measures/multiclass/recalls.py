@@ -16,6 +16,7 @@ from aesara_nondecomp.measures.multiclass.families import Concave
 
 __all__ = ["MeanOfWorst", "PowerMean", "QMean"]
 
+_STEEPEST = math.log(1e6)  # of slopes at a recall of 0, which for s below 0 and near it are as good as infinite
 _NAMES = {1.0: "mean_recall", 0.0: "gmean", -1.0: "hmean"}
 
 
@@ -84,9 +85,9 @@ class PowerMean(_OfRecalls):
     ----------
     s : float
         At most 1, where the mean is concave: 1 is "mean_recall" (balanced accuracy), 0 "gmean", -1 "hmean".
-    floor : float, default 1e-6
-        In (0, 1]: for s >= 0, whose slope is unbounded at a recall of 0, slopes are taken at recalls raised to it.
-        Training takes 0.01, as with many classes the weights would reach 1e4. The value takes no notice of it.
+    floor : float, default 0.01
+        In (0, 1]: for s >= 0, whose slope is unbounded at a recall of 0, slopes are taken at recalls raised to it. At
+        1e-6 the weights of 26 classes would reach 1e4. The value takes no notice of it.
 
     Raises
     ------
@@ -99,7 +100,7 @@ class PowerMean(_OfRecalls):
     """
 
     s: float
-    floor: float = 1e-6
+    floor: float = 0.01
     name = "power_mean"
     required_parameters = {"s": -2.0}
 
@@ -126,7 +127,7 @@ class PowerMean(_OfRecalls):
         zero = r <= 0.0
         if self.s < 0.0 and zero.any():
             slope = (1.0 - self.s) / self.s * math.log(zero.mean())
-            return np.asarray(zero * (math.exp(min(slope, -math.log(self.floor))) / r.size))
+            return np.asarray(zero * (math.exp(min(slope, _STEEPEST)) / r.size))
         raised = np.maximum(r, self.floor) if self.s >= 0.0 else r
         return np.asarray((self._of(raised) / raised) ** (1.0 - self.s) / r.size)
 
