@@ -1,0 +1,11 @@
+"""Drivers of K classes: the training algorithms without Aesara, for a training loop of your own.
+
+Reading order: `base` (the interface of a driver, and the rewards), `duple`, `dame`, `denim`.
+"""
+
+from aesara_nondecomp.drivers.multiclass.base import AdaptiveCellDriver, CellDriver, FixedGains, StepGains
+from aesara_nondecomp.drivers.multiclass.dame import DAME
+from aesara_nondecomp.drivers.multiclass.denim import DENIM
+from aesara_nondecomp.drivers.multiclass.duple import DUPLE
+
+__all__ = ["DAME", "DENIM", "DUPLE", "AdaptiveCellDriver", "CellDriver", "FixedGains", "StepGains"]
