@@ -1,9 +1,10 @@
 """Evaluation of predictions in NumPy: confusion matrices, class rates, prevalence estimates, intervals.
 
 Reading order: `confusion` (measures of hard predictions), `threshold` (the best one for a measure), `class_rates`
-(class sums of a batch and their running means), `quantification` (calibration, prevalence estimates),
-`prevalence_shift` (test sets resampled to given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro
-and micro averages).
+(class sums of a batch and their running means), `confusion_sums` (the same of K classes), `quantification`
+(calibration, prevalence estimates), `prevalence_shift` (test sets resampled to given prevalences), `bootstrap`
+(confidence intervals), `multiclass` (macro and micro averages), `plug_in_rule` (the best rule on probabilities of K
+classes).
 """
 
 from aesara_nondecomp._names import lazy
@@ -15,18 +16,25 @@ from aesara_nondecomp.metrics.confusion import (
     report,
     score,
 )
+from aesara_nondecomp.metrics.confusion_sums import ConfusionSums, RunningConfusion, confusion_sums
+from aesara_nondecomp.metrics.plug_in_rule import PlugIn, plug_in
 from aesara_nondecomp.metrics.quantification import Quantifier
 from aesara_nondecomp.metrics.threshold import best_threshold, steady_threshold
 
 __all__ = [
     "ClassSums",
     "ConfusionMatrix",
+    "ConfusionSums",
+    "PlugIn",
     "Quantifier",
+    "RunningConfusion",
     "RunningRates",
     "best_threshold",
     "class_sums",
     "confusion_at_threshold",
     "confusion_matrix",
+    "confusion_sums",
+    "plug_in",
     "report",
     "score",
     "steady_threshold",

@@ -1,0 +1,275 @@
+"""The plug-in of K classes: the rule on class probabilities that is best for a measure on labelled rows.
+
+Two searches: "offsets" moves one offset on the logarithms of the probabilities at a time, by the measure itself;
+"linearised" predicts the class with the largest expected gain, and takes the gains afresh at the confusion matrix that
+this gives. Source: docs/multiclass.md 4.
+"""
+
+# ruff: noqa: N803, N806 -- C, G and R are the names used by the formulas
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._arrays import as_array, as_floats
+from aesara_nondecomp._checks import one_of, positive_int, random_generator, require
+from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure, SumOfRatios
+from aesara_nondecomp.metrics.confusion import checked_weights
+
+Array = NDArray[Any]
+METHODS = ("offsets", "linearised")
+ROW_SUM_TOLERANCE = 1e-3  # float32 probabilities sum to 1 less exactly
+RESTART_SPREAD = 1.0  # of the offsets that later starts are moved by, in natural logarithms of odds
+SWEEPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class PlugIn:
+    """A rule that predicts the class k with the largest sum over j of P_j matrix[j, k].
+
+    Attributes
+    ----------
+    matrix : float64 array, shape (K, K)
+        What it is worth to predict column k for a row of class j; diagonal for offsets on log-probabilities.
+    value : float
+        Value of the measure on the rows that the rule was chosen on, in its own orientation.
+    """
+
+    matrix: Array
+    value: float
+
+    def predict(self, probabilities: Any) -> Array:
+        """Predicted classes.
+
+        Parameters
+        ----------
+        probabilities : array-like, shape (n, K)
+            Class probabilities.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            From 0 to K - 1; of equal classes the first.
+
+        Raises
+        ------
+        ValueError
+            If the probabilities are of other classes, or rows do not sum to 1.
+        """
+        found = _checked_probabilities(probabilities)
+        require(found.shape[1] == len(self.matrix), f"probabilities must be of {len(self.matrix)} classes", found.shape)
+        return np.asarray((found @ self.matrix).argmax(axis=1))
+
+
+def plug_in(
+    measure: str | MulticlassMeasure,
+    probabilities: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    method: str | None = None,
+    starts: int = 3,
+    candidates: int = 60,
+    rounds: int = 50,
+    seed: Any = 0,
+) -> PlugIn:
+    """Choose the plug-in rule for a measure.
+
+    Choose it on held-out training rows, never on the test set. With few rows of a class its offset follows their noise.
+
+    Parameters
+    ----------
+    measure : str or measures.multiclass.MulticlassMeasure
+        Name in the catalogue of K classes, or a measure.
+    probabilities : array-like, shape (n, K)
+        Class probabilities, at least 0; each row sums to 1.
+    y : array-like of int, shape (n,)
+        True classes, from 0 to K - 1; each occurs.
+    sample_weight : array-like, shape (n,), optional
+        Weights of at least 0; only their ratios count. Default: equal weights.
+    method : {"offsets", "linearised"}, optional
+        How to search. Default: "linearised" for linear measures and ratios, such as "qwk" and "macro_f1", whose best
+        rule is of that form; else "offsets".
+    starts : int, default 3
+        Starts of the search for offsets: at 0, at minus the logarithms of the class shares, then at random.
+    candidates : int, default 60
+        Values that are tried for an offset at a time.
+    rounds : int, default 50
+        Linearisations; the best of all their rules is kept.
+    seed : int or numpy Generator, default 0
+        For the random starts.
+
+    Returns
+    -------
+    PlugIn
+        On these rows at least as good as the class with the largest probability.
+
+    Raises
+    ------
+    ValueError
+        If an argument is something else, a class does not occur, or the measure has no gains to linearise.
+
+    Examples
+    --------
+    >>> rule = plug_in("min_recall", [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]], [0, 0, 1])
+    >>> rule.predict([[0.9, 0.1], [0.7, 0.3]]).tolist()
+    [0, 1]
+    """
+    chosen = multiclass.get(measure)
+    rows = _Rows.of(chosen, probabilities, y, sample_weight)
+    if method is None:
+        method = "offsets" if chosen.family in ("concave", "nested concave", "report only") else "linearised"
+    one_of("method", method, METHODS)
+    counts = positive_int("starts", starts), positive_int("candidates", candidates), positive_int("rounds", rounds)
+    rng = random_generator(seed)
+    rules = [np.eye(rows.n_classes)]
+    if method == "linearised":
+        rules += _linearisations(rows, counts[2])
+    else:
+        found = [_search(rows, start, counts[1]) for start in _starts(rows, counts[0], rng)]
+        rules += [np.diag(np.exp(offsets - offsets.max())) for offsets in found]
+    values = [rows.value(rows.confusion((rows.probabilities @ rule).argmax(axis=1))) for rule in rules]
+    best = int(np.argmax(values))  # the first of equal ones
+    return PlugIn(rules[best], chosen.oriented(values[best]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Labelled rows with probabilities, and a measure of the predictions for them."""
+
+    measure: MulticlassMeasure
+    probabilities: Array
+    y: Array
+    weight: Array
+    cells: Cells
+    eps: float
+
+    @classmethod
+    def of(cls, measure: MulticlassMeasure, probabilities: Any, y: Any, sample_weight: Any) -> _Rows:
+        """The rows, checked."""
+        found, labels = _checked_probabilities(probabilities), as_array(y, "y")
+        (n, n_classes), whole = found.shape, labels.ndim == 1 and labels.dtype.kind in "iu"
+        require(whole and len(labels) == n, f"y must hold a class number for each of {n} rows", y)
+        inside = bool((labels >= 0).all() and (labels < n_classes).all())
+        require(inside, f"y must hold classes from 0 to {n_classes - 1}, the columns of probabilities", y)
+        weight = np.ones(n) if sample_weight is None else checked_weights(sample_weight, n)
+        counts = np.bincount(labels, weight, minlength=n_classes)
+        require(bool(counts.all()), "y must hold rows of each class, to choose a rule for it", counts.tolist())
+        cells = Cells(counts / counts.sum(), None, n_classes)
+        return cls(measure, found, labels.astype(np.intp), weight, cells, 0.5 / counts.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """Number K of classes."""
+        return self.cells.n_classes
+
+    def confusion(self, predicted: Array) -> Array:
+        """Confusion matrix of predicted classes."""
+        return np.asarray(self.counts(self.y * self.n_classes + predicted, 1)[0])
+
+    def counts(self, place: Array, n: int) -> Array:
+        """Weights of the rows at places in n matrices (K, K)."""
+        size = self.n_classes**2
+        found = np.bincount(place, self.weight, minlength=n * size)
+        return np.asarray(found.reshape(n, self.n_classes, self.n_classes))
+
+    def rates(self, C: Array) -> Array:
+        """Conditional confusion matrix of counts, whose rows may have lost their last digits."""
+        return np.asarray(C / C.sum(axis=1, keepdims=True))
+
+    def value(self, C: Array) -> float:
+        """Value of the measure, larger is better; minus infinity where it is undefined."""
+        value = self.measure.oriented(self.measure.value(self.rates(C), self.cells, self.eps))
+        return -np.inf if np.isnan(value) else value
+
+
+# -- offsets ---------------------------------------------------------------------------------------------------------
+
+
+def _starts(rows: _Rows, starts: int, rng: np.random.Generator) -> list[Array]:
+    """Offsets to start from."""
+    first = [np.zeros(rows.n_classes), -np.log(rows.cells.priors)]
+    moved = [first[1] + rng.normal(scale=RESTART_SPREAD, size=rows.n_classes) for _ in range(starts - 2)]
+    return [*first, *moved][:starts]
+
+
+def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
+    """Offsets of which none alone can be improved, among the candidates of each."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(rows.probabilities)
+    best = -np.inf
+    for _ in range(SWEEPS):
+        before = best
+        for k in range(rows.n_classes):
+            offsets, best = _best_offset(rows, logs, offsets, k, candidates)
+        if best <= before:
+            break
+    return offsets
+
+
+def _best_offset(rows: _Rows, logs: Array, offsets: Array, k: int, candidates: int) -> tuple[Array, float]:
+    """The offsets with the best one for class k, the present one if none is better, and their value."""
+    scores = logs + offsets
+    scores[:, k] = -np.inf
+    other = scores.argmax(axis=1)
+    with np.errstate(invalid="ignore"):
+        turns = scores[np.arange(len(scores)), other] - logs[:, k]  # a row is predicted k where its offset is above
+    cuts = np.sort(np.append(_cuts(turns, 1.0 / rows.cells.priors[rows.y], candidates), offsets[k]))
+    turned = np.searchsorted(cuts, turns, side="right")
+    n = len(cuts) + 1
+    place = (turned * rows.n_classes + rows.y) * rows.n_classes + other
+    moves = rows.counts(place, n)
+    moved = np.cumsum(moves[:-1], axis=0)
+    tables = moves.sum(axis=0) - moved
+    tables[:, :, k] += moved.sum(axis=2)
+    values = [rows.value(np.maximum(table, 0.0)) for table in tables]
+    # Of equal ones the nearest to the present one.
+    best = max(range(len(cuts)), key=lambda c: (values[c], -abs(cuts[c] - offsets[k])))
+    found = offsets.copy()
+    found[k] = cuts[best]
+    return found, values[best]
+
+
+def _cuts(turns: Array, weight: Array, candidates: int) -> Array:
+    """Offsets halfway between those at which rows turn, evenly spread over rows of each class, and beyond both ends."""
+    finite = np.isfinite(turns)
+    if not finite.any():
+        return np.zeros(0)
+    places, inverse = np.unique(turns[finite], return_inverse=True)
+    middles = np.concatenate([[places[0] - 1.0], (places[1:] + places[:-1]) / 2, [places[-1] + 1.0]])
+    if len(middles) <= candidates:
+        return np.asarray(middles)
+    passed = np.cumsum(np.bincount(inverse.reshape(-1), weight[finite]))
+    chosen = np.searchsorted(passed, np.linspace(0.0, passed[-1], candidates - 1))
+    return np.asarray(middles[np.unique(np.append(np.minimum(chosen, len(middles) - 1), len(middles) - 1))])
+
+
+# -- linearisation ---------------------------------------------------------------------------------------------------
+
+
+def _linearisations(rows: _Rows, rounds: int) -> list[Array]:
+    """Rules for the gains at the confusion matrix that the rules before gave, as in the Frank-Wolfe method."""
+    found: list[Array] = []
+    R = rows.rates(rows.confusion(rows.probabilities.argmax(axis=1)))
+    averages = isinstance(rows.measure, SumOfRatios)  # of one ratio the whole step never loses
+    for t in range(rounds):
+        rule = rows.measure.gains(R, rows.cells, rows.eps) / rows.cells.priors[:, None]
+        if found and np.array_equal(rule, found[-1]):
+            break
+        found.append(rule)
+        new = rows.rates(rows.confusion((rows.probabilities @ rule).argmax(axis=1)))
+        R = R + (2.0 / (t + 2.0) if averages else 1.0) * (new - R)
+    return found
+
+
+def _checked_probabilities(probabilities: Any) -> Array:
+    found = as_floats(probabilities, "probabilities")
+    shaped = found.ndim == 2 and found.shape[0] >= 1 and found.shape[1] >= 2
+    require(shaped, "probabilities must have shape (n, K), one column for each class", found.shape)
+    right = (found >= 0).all(axis=1) & (np.abs(found.sum(axis=1) - 1) < ROW_SUM_TOLERANCE)
+    require(bool(right.all()), "each row of probabilities must be at least 0 and sum to 1", found[np.argmin(right)])
+    return found
