@@ -1,0 +1,214 @@
+"""The compiled functions of a network of K classes: its ascent step on gains, and its scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._aesara.imports import aesara, at, jax_mode
+from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp.data import Standardiser
+from aesara_nondecomp.drivers.multiclass import StepGains
+from aesara_nondecomp.measures.multiclass import Cells
+from aesara_nondecomp.metrics import ConfusionSums
+from aesara_nondecomp.networks import Network
+from aesara_nondecomp.ops import cell_rewards, optimisers
+from aesara_nondecomp.step.backends import BACKENDS
+from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64, value_of
+from aesara_nondecomp.step.scoring import Scorer, check_shapes, dense_rows, row_chunks
+
+
+class ClassFunctions:
+    """The compiled functions of one network of K classes, and the shared variables that they read.
+
+    `ascend` is compiled once and serves every measure, driver and learning rate. Each function is compiled when first
+    used.
+
+    Parameters
+    ----------
+    network : Network
+        Its scores have K columns; its parameters are updated in place.
+    cells : measures.multiclass.Cells
+        Of the training set; batches are drawn in their shares.
+    optimizer : str or optimisers.Optimiser, default "adam"
+        See `TrainFunctions`.
+    backend : {"c", "jax"}, default "c"
+        See `TrainFunctions`.
+
+    Raises
+    ------
+    ValueError
+        If the scores are no matrix, or `optimizer` or `backend` is unknown.
+    """
+
+    def __init__(
+        self, network: Network, cells: Cells, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"
+    ) -> None:
+        require(
+            network.scores.ndim == 2, "a network of several classes needs scores of shape (b, K)", network.scores.type
+        )
+        self.network, self.cells, self._function = network, cells, choose("backend", backend, BACKENDS)
+        if backend == "jax":
+            jax_mode()  # raises now if JAX is missing
+        self._optimiser_state = OptimiserState(network, optimisers.get(optimizer))
+        m, n_classes = cells.n_cells, cells.n_classes
+        shapes = {"gains": (m, n_classes), "logs": (m,), "shift": (n_classes,)}
+        self._objective = [shared_float64(name, np.zeros(shape)) for name, shape in shapes.items()]
+        self._temperature = shared_float64("temperature", 1.0)
+        self._target = aesara.shared(cells.target.astype("int32"), name="target")
+        self._rows = [at.ivector("cell"), at.vector("weight", dtype=network.dtype)]
+        self._scorer = Scorer(network, self._function)
+
+    def steer(self, step: StepGains, learning_rate: float) -> None:
+        """Set what the following steps ascend, and their learning rate.
+
+        Parameters
+        ----------
+        step : drivers.multiclass.StepGains
+            As from a driver: not divided by the shares of the cells, by which this divides them.
+        learning_rate : float
+            Above 0.
+        """
+        shares = self.cells.shares
+        values = step.gains / shares[:, None], step.logs / shares, step.shift, learning_rate
+        # In place: `set_value` takes four times as long.
+        for shared, value in zip((*self._objective, self._optimiser_state.learning_rate), values):
+            shared.get_value(borrow=True)[...] = value
+
+    def configure(self, *, l2: float = 0.0, averaging: float = 0.0, temperature: float = 1.0) -> None:
+        """Set what stays fixed during one training run.
+
+        Parameters
+        ----------
+        l2 : float, default 0
+            Weight decay, as in `TrainFunctions.configure`.
+        averaging : float, default 0
+            Decay of the running average of the weights, likewise.
+        temperature : float, default 1
+            Of the probability reward, above 0.
+
+        Raises
+        ------
+        ValueError
+            If a value is out of range.
+        """
+        self._optimiser_state.configure(l2, averaging)
+        self._temperature.set_value(np.asarray(positive_number("temperature", temperature)))
+
+    def ascend(self, X: NDArray[Any], cell: NDArray[Any], weight: NDArray[Any]) -> tuple[ConfusionSums, float]:
+        """Take one ascent step on the objective of a mini-batch.
+
+        Parameters
+        ----------
+        X : array, shape (b, ...)
+            Of the dtype of the network's input.
+        cell : int32 array, shape (b,)
+            Cell of each row; -1 marks padding.
+        weight : array, shape (b,)
+            Sample weights in the network's dtype, at least 0.
+
+        Returns
+        -------
+        sums : ConfusionSums
+            At the weights before the step.
+        gradient_norm : float
+            Euclidean norm of the objective's gradient, without weight decay.
+        """
+        sums, *norms = self._ascend(X, cell, weight)
+        return ConfusionSums(sums), math.hypot(*norms)
+
+    def confusion_sums(self, X: Any, cell: NDArray[Any], weight: NDArray[Any]) -> ConfusionSums:
+        """Confusion sums of any number of rows at the current weights, without a step.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, ...)
+            Of the dtype of the network's input.
+        cell : int32 array, shape (n,)
+            As for `ascend`.
+        weight : array, shape (n,)
+            As for `ascend`.
+
+        Returns
+        -------
+        ConfusionSums
+        """
+        parts = row_chunks(self.network, len(cell))
+        tables = [self._confusion_sums(dense_rows(X[part]), cell[part], weight[part]) for part in parts]
+        return ConfusionSums(np.sum(tables, axis=0))
+
+    def scores(
+        self, X: Any, scaling: Standardiser | None = None, parameters: Sequence[NDArray[Any]] | None = None
+    ) -> NDArray[Any]:
+        """Scores of any number of rows.
+
+        Parameters
+        ----------
+        X : array, LazyRows or CSR matrix, shape (n, ...)
+            Finite numbers, or token ids.
+        scaling : data.Standardiser, optional
+            Standardise the rows first.
+        parameters : sequence of arrays, optional
+            Weights to use in place of the current ones.
+
+        Returns
+        -------
+        array, shape (n, K)
+            In the network's dtype.
+
+        Raises
+        ------
+        ValueError
+            If an entry of X is not finite, or the parameters are of other shapes.
+        """
+        return self._scorer.outputs("scores", self.network.scores, X, scaling, parameters)
+
+    def parameters(self) -> list[NDArray[Any]]:
+        """Copies of the current parameters."""
+        return [value_of(p) for p in self.network.parameters]
+
+    def averaged_parameters(self) -> list[NDArray[Any]]:
+        """Copies of the running average of the parameters (see `configure`)."""
+        return self._optimiser_state.averaged_parameters()
+
+    def load(self, parameters: Sequence[NDArray[Any]]) -> None:
+        """Replace the values of the parameters.
+
+        Parameters
+        ----------
+        parameters : sequence of arrays
+            Of the shapes of the current ones.
+
+        Raises
+        ------
+        ValueError
+            If number or shapes differ.
+        """
+        check_shapes(self.network, parameters)
+        for p, value in zip(self.network.parameters, parameters):
+            p.set_value(np.array(value, dtype=p.dtype, order="C"))
+
+    def restart(self) -> None:
+        """Reset the optimiser's moments, the step count and the averages; keep the parameters."""
+        self._optimiser_state.restart()
+
+    @cached_property
+    def _ascend(self) -> Any:
+        objective, sums = self._rewards(self.network.training_scores)
+        norms, updates = self._optimiser_state.updates(self._optimiser_state.gradients_of(objective))
+        return self._function([self.network.inputs, *self._rows], [sums, *norms], "ascend", updates=updates)
+
+    @cached_property
+    def _confusion_sums(self) -> Any:
+        sums = self._rewards(self.network.scores)[1]
+        return self._function([self.network.inputs, *self._rows], sums, "confusion_sums")
+
+    def _rewards(self, scores: Any) -> tuple[Any, Any]:
+        (cell, weight), (gains, logs, shift) = self._rows, self._objective
+        objective, sums = cell_rewards(scores, cell, weight, self._target, gains, logs, shift, self._temperature)
+        return objective, sums
