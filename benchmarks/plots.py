@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp.history.plots import save_figure
+from aesara_nondecomp._figures import save_figure
 
 TITLES = {"min": "min(TPR, TNR)", "qmean": "Q-mean", "f1": "F1", "kld": "KL divergence of the class shares"}
 COLOURS = ("#0072b2", "#888888", "#e69f00", "#009e73")  # direct method first; colour-blind readers can distinguish them

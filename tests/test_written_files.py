@@ -21,9 +21,9 @@ import pytest
 resource = pytest.importorskip("resource", reason="limits the size of files, as POSIX systems do")
 
 from aesara_nondecomp import Model, TrainFunctions, linear, measures  # noqa: E402
+from aesara_nondecomp._figures import save_figure  # noqa: E402
 from aesara_nondecomp.cli import commands, reports  # noqa: E402
 from aesara_nondecomp.history import Step, plot_history  # noqa: E402
-from aesara_nondecomp.history.plots import save_figure  # noqa: E402
 from aesara_nondecomp.metrics import ClassSums  # noqa: E402
 from aesara_nondecomp.models.archive import write_archive  # noqa: E402
 from aesara_nondecomp.models.onnx import export_onnx  # noqa: E402

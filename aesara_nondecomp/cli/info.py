@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from aesara_nondecomp import measures
-from aesara_nondecomp.cli.reports import as_json, table_lines
+from aesara_nondecomp._tables import table_lines
+from aesara_nondecomp.cli.reports import as_json
 from aesara_nondecomp.measures.catalogue import example, parameter_names
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._files import replacing
+from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
@@ -143,13 +143,13 @@ def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
         [(f"true {labels[0]}", cells["TN"], cells["FP"]), (f"true {labels[1]}", cells["FN"], cells["TP"])],
     )
     rows = [
-        (name, m["better"], _number(m["value"]), f"{_number(m['low'])} .. {_number(m['high'])}", _number(m["trivial"]))
+        (name, m["better"], number_text(m["value"]), interval_text(m["low"], m["high"]), number_text(m["trivial"]))
         for name, m in facts["measures"].items()
     ]
-    rates = f"true positive rate {_number(facts['true_positive_rate'])}, true negative rate "
+    rates = f"true positive rate {number_text(facts['true_positive_rate'])}, true negative rate "
     return [
         *confusion,
-        rates + _number(facts["true_negative_rate"]),
+        rates + number_text(facts["true_negative_rate"]),
         "",
         *table_lines(("measure", "better", "value", "95 % interval", "one label"), rows),
     ]
@@ -177,28 +177,8 @@ def prevalence_lines(estimates: dict[str, float]) -> list[str]:
     }
     return table_lines(
         ("share of positives", "", ""),
-        [(names[method], method, _number(share)) for method, share in estimates.items()],
+        [(names[method], method, number_text(share)) for method, share in estimates.items()],
     )
-
-
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Format a table with columns as wide as their longest cells.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequence
-        Cells of each row, as many as there are columns.
-
-    Returns
-    -------
-    list of str
-        The lines.
-    """
-    texts = [[str(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[k]) for row in texts) for k in range(len(header))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in texts]
 
 
 def as_json(facts: Any) -> str:
@@ -232,10 +212,6 @@ def write_report(path: str | None, facts: Any) -> None:
     elif path is not None:
         with replacing(path, text=True) as file:
             file.write(as_json(facts) + "\n")
-
-
-def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.4f}"
 
 
 def _finite(facts: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._files import replacing
+from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp.history.records import Step
 
 if TYPE_CHECKING:
@@ -42,13 +42,9 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     ValueError
         If the model has no history, as after `load_model`.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("a picture needs matplotlib: pip install 'aesara-nondecomp[plots]'") from None
+    figure = new_figure(11, 7)
     if not model.history:
         raise ValueError("plot_history needs a model with a history, got one without: a loaded model has none.")
-    figure = Figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplots(2, 2, sharex=not model.voters)
     _draw_evaluations(axes[0, 0], model)
     _draw_rates(axes[0, 1], model.history, span)
@@ -59,24 +55,6 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     if path is not None:
         save_figure(figure, path, dpi=150)
     return figure
-
-
-def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float) -> None:
-    """Write a figure to a file, completely or not at all.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The figure.
-    path : str or path-like
-        The file; its suffix says the format. Without one, that of matplotlib's default format is added.
-    dpi : float
-        Dots per inch.
-    """
-    suffix = os.path.splitext(path)[1][1:]
-    chosen = suffix or figure.canvas.get_default_filetype()
-    with replacing(path if suffix else f"{os.fspath(path).rstrip('.')}.{chosen}") as file:
-        figure.savefig(file, format=chosen, dpi=dpi)
 
 
 def _draw_evaluations(axis: Any, model: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp.history.plots import save_figure
+from aesara_nondecomp._figures import save_figure
 from benchmarks.paper.datasets import PAPER_TABLE, TWINS
 from benchmarks.paper.grid import Panel
 from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from aesara_nondecomp.history.plots import save_figure
+from aesara_nondecomp._figures import save_figure
 from benchmarks.plots import COLOURS, TITLES, pyplot
 from benchmarks.rivals.methods import OURS
 from benchmarks.rivals.verdicts import Verdict

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from aesara_nondecomp._figures import save_figure
 from aesara_nondecomp._files import replacing
-from aesara_nondecomp.history.plots import save_figure
 from benchmarks.plots import pyplot
 from benchmarks.twitter.objectives import CLASS_WEIGHTED, CROSS_ENTROPY, DENIM, FOR_TABLES
 from benchmarks.twitter.types import Attended
