@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, shown
-from aesara_nondecomp.data.cells import is_missing, normal_form, over_distinct, spelling
+from aesara_nondecomp.data.cells import is_missing, normal_form, over_distinct
 from aesara_nondecomp.data.table_columns import is_table, read_table
 
 MOST_GROUPS = 200  # more of them are numbers that were not divided into ranges
@@ -72,6 +72,8 @@ def read_groups(groups: Any, n_rows: int) -> Groups:
 
 def _vector(groups: Any) -> NDArray[Any]:
     """The values of a vector as they are; NumPy would turn a list of texts and None into texts."""
+    if isinstance(groups, np.ma.MaskedArray):
+        groups = groups.tolist()  # type: ignore[no-untyped-call, unused-ignore]  # None where it is masked
     values = np.asarray(groups, dtype=object) if isinstance(groups, (list, tuple)) else np.asarray(groups)
     if values.ndim != 1:
         raise ValueError(f"groups must have shape (n,), or be a table of columns, got shape {values.shape}.")
@@ -79,10 +81,9 @@ def _vector(groups: Any) -> NDArray[Any]:
 
 
 def _labels(prefix: str, cells: NDArray[Any]) -> list[str]:
-    """What each row's value is called; "" where it is missing. Spellings of one value are one."""
-    called: dict[str, str] = {}
+    """What each row's value is called; "" where it is missing. Spellings of one value are one, in all sets of rows."""
 
     def label(cell: Any) -> str:
-        return "" if is_missing(cell) else called.setdefault(normal_form(cell), prefix + spelling(cell))
+        return "" if is_missing(cell) else prefix + normal_form(cell)
 
     return over_distinct(label, cells.tolist())
