@@ -9,6 +9,7 @@ Source: docs/algorithms.md 3.10.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -16,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import choose, number, require
+from aesara_nondecomp._checks import choose, number, require, shown
 from aesara_nondecomp.measures.groups import Cells
 
-__all__ = ["Constraint", "at_least", "at_most", "gap", "share"]
+__all__ = ["Constraint", "at_least", "at_most", "gap", "parse_constraint", "share"]
 
 Array = NDArray[Any]
 
@@ -88,6 +89,7 @@ RATES: Mapping[str, Any] = {
     "npv": _ratio((0, 0, 0, 1), (0, 1, 0, 1)),
     "f1": _ratio((2, 0, 0, 0), (2, 1, 1, 0)),
 }
+_TEXT = re.compile(r"(\w+)(\s+gap)?\s*(<=|>=)\s*(\S+)")
 _NOT_BETWEEN_GROUPS = ("precision", "npv", "f1")  # their denominators depend on the predictions
 
 
@@ -126,7 +128,9 @@ class Constraint:
 
     def __str__(self) -> str:
         name = f"{self.rate} gap" if self.kind == "gap" else self.rate
-        return f"{name} {'>=' if self.kind == 'at_least' else '<='} {self.bound:g}"
+        short = f"{self.bound:g}"
+        bound = short if float(short) == self.bound else repr(self.bound)
+        return f"{name} {'>=' if self.kind == 'at_least' else '<='} {bound}"
 
     @property
     def needs_groups(self) -> bool:
@@ -148,8 +152,30 @@ class Constraint:
         float or array
             NaN where it is undefined.
         """
-        rates = [ratio.value(recalls) for ratio in self._ratios(cells)]
+        rates = self.rates(recalls, cells)
         return rates[0] if self.kind != "gap" else np.max(rates, axis=0) - np.min(rates, axis=0)
+
+    def rates(self, recalls: Array, cells: Cells) -> list[Any]:
+        """The rate of all rows; for a gap that of each group that has rows for it.
+
+        Parameters
+        ----------
+        recalls : array, shape (..., m)
+            Of the cells.
+        cells : Cells
+            Of the rows.
+
+        Returns
+        -------
+        list of float or of array
+            NaN where a rate is undefined.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two groups have such rows, for a gap.
+        """
+        return [ratio.value(recalls) for ratio in self._ratios(cells)]
 
     def excess(self, value: Any) -> Any:
         """By how much a value breaks the bound.
@@ -210,6 +236,61 @@ class Constraint:
         dict
         """
         return asdict(self)
+
+
+def check_constraints(name: str, value: Any) -> tuple[Constraint, ...]:
+    """Check an argument that takes constraints.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : Constraint or sequence of Constraint
+        As given.
+
+    Returns
+    -------
+    tuple of Constraint
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    found = (value,) if isinstance(value, Constraint) else value
+    listed = isinstance(found, (list, tuple)) and all(isinstance(each, Constraint) for each in found)
+    require(listed, f"{name} must be Constraints, such as gap('tpr', at_most=0.02)", value)
+    return tuple(found)
+
+
+def parse_constraint(text: str) -> Constraint:
+    """Read a constraint from its text, as ``str`` of it writes it.
+
+    Parameters
+    ----------
+    text : str
+        Such as "tpr gap <= 0.02" or "precision >= 0.9".
+
+    Returns
+    -------
+    Constraint
+
+    Raises
+    ------
+    ValueError
+        If it is no such text, or the rate or the bound is unusable.
+    """
+    found = _TEXT.fullmatch(text.strip()) if isinstance(text, str) else None
+    needed = "a constraint must be written as 'tpr gap <= 0.02' or 'precision >= 0.9'"
+    if found is None:
+        raise ValueError(f"{needed}, got {shown(text)}")
+    rate, is_gap, side, bound = found.groups()
+    require(not (is_gap and side == ">="), "a gap between groups has an upper bound, as in 'tpr gap <= 0.02'", text)
+    try:
+        value = float(bound)
+    except ValueError:
+        raise ValueError(f"{needed}, got {shown(text)}") from None
+    return Constraint(rate, value, "gap" if is_gap else "at_least" if side == ">=" else "at_most")
 
 
 def gap(rate: str, at_most: float) -> Constraint:

@@ -182,8 +182,15 @@ class GroupMeasure(Measure):
         -------
         float or array
             In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If no group takes part.
         """
         forms = self.forms(cells)
+        if not len(forms):
+            raise ValueError(f"{self.name} needs a group with rows of both classes, got none: {list(cells.groups)}.")
         return np.min(np.where(cells.shares > 0, recalls, 0.0) @ forms.T, axis=-1)
 
     def drivers(self) -> tuple[str, ...]:
