@@ -1,0 +1,91 @@
+"""Intervals of the recalls of cells, and of what follows from them, on labelled rows.
+
+The rows of a cell are predicted right independently, with the recall as their probability. Given Jeffreys' prior, the
+recall then has a Beta distribution, whose quantiles are a good interval also for few rows (Brown, Cai and DasGupta,
+"Interval estimation for a binomial proportion", Statistical Science 16:101-133, 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+LEVEL = 0.95
+TAIL = (1 - LEVEL) / 2
+DRAWS = 4000
+
+
+def jeffreys_interval(right: Array, rows: Array) -> tuple[Array, Array]:
+    """The 95 % intervals of recalls.
+
+    Parameters
+    ----------
+    right : int array, shape (m,)
+        Rows of each cell that are predicted right.
+    rows : int array, shape (m,)
+        All rows of each cell.
+
+    Returns
+    -------
+    low : float64 array, shape (m,)
+        0 where no row is right; NaN for a cell without rows.
+    high : float64 array, shape (m,)
+        1 where all are right; NaN likewise.
+    """
+    quantile = scipy.special.betaincinv
+    a, b = right + 0.5, rows - right + 0.5
+    low = np.where(right == 0, 0.0, quantile(a, b, TAIL))
+    high = np.where(right == rows, 1.0, quantile(a, b, 1 - TAIL))
+    return np.where(rows > 0, low, np.nan), np.where(rows > 0, high, np.nan)
+
+
+def recall_draws(right: Array, rows: Array, seed: Any = 0) -> Array:
+    """Recalls drawn from their distributions given the rows.
+
+    Parameters
+    ----------
+    right : int array, shape (m,)
+        Rows of each cell that are predicted right.
+    rows : int array, shape (m,)
+        All rows of each cell.
+    seed : int, optional
+        Equal seeds give equal draws.
+
+    Returns
+    -------
+    float64 array, shape (4000, m)
+    """
+    return np.random.default_rng(seed).beta(right + 0.5, rows - right + 0.5, size=(DRAWS, len(rows)))
+
+
+def interval_of_largest(draws: Iterable[Array], count: int, value: float) -> tuple[float, float]:
+    """The 95 % interval of the largest of several statistics.
+
+    The upper end is a quantile of the largest draw. That would not do for the lower end, as the largest of several
+    noisy statistics lies above all of their true values: a gap would seem to be there where there is none. The lower
+    end is that of the statistic that lies surely highest, each at its share of the error.
+
+    Parameters
+    ----------
+    draws : iterable of array, shape (k,)
+        Of each statistic.
+    count : int
+        Number of the statistics.
+    value : float
+        The largest statistic of the rows, which the interval always holds.
+
+    Returns
+    -------
+    low : float
+    high : float
+    """
+    low, largest = -np.inf, np.full(1, -np.inf)
+    for of_statistic in draws:
+        low = max(low, float(np.quantile(of_statistic, TAIL / count)))
+        largest = np.maximum(largest, of_statistic)
+    return min(low, value), max(float(np.quantile(largest, 1 - TAIL)), value)

@@ -1,0 +1,176 @@
+"""Whether a classifier meets constraints: their values with intervals, and verdicts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._figures import new_figure, save_figure
+from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.measures import Cells, Constraint
+from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, recall_draws
+from aesara_nondecomp.metrics.group_report import cell_counts, draw_intervals, finish, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+HELD, NOT_SHOWN, BROKEN = "held", "not shown", "broken"
+# Of Okabe and Ito's palette, which colour-blind people can tell apart.
+STYLES = {HELD: ("#009E73", "o"), NOT_SHOWN: ("#E69F00", "s"), BROKEN: ("#D55E00", "X")}
+
+
+class Verdict(NamedTuple):
+    """What labelled rows say about a constraint.
+
+    Attributes
+    ----------
+    constraint : str
+        Such as "tpr gap <= 0.02".
+    bound : float
+        What was asked for.
+    value : float
+        On the rows: a rate, or its largest difference between two groups. NaN if it is undefined.
+    low : float
+        Lower end of its 95 % interval; NaN likewise.
+    high : float
+        Upper end.
+    verdict : {"held", "not shown", "broken"}
+        "held" if the whole interval meets the bound, "broken" if all of it breaks the bound.
+    """
+
+    constraint: str
+    bound: float
+    value: float
+    low: float
+    high: float
+    verdict: str
+
+
+class ConstraintReport(NamedTuple):
+    """Whether a classifier meets constraints, from `Model.constraints`. ``str(report)`` is a table.
+
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+        In the order of the constraints.
+    """
+
+    verdicts: tuple[Verdict, ...]
+
+    @classmethod
+    def of(
+        cls, constraints: Sequence[Constraint], predicted: Array, cell: Array, groups: Sequence[str]
+    ) -> ConstraintReport:
+        """Judge predictions.
+
+        Parameters
+        ----------
+        constraints : sequence of Constraint
+            What is asked for.
+        predicted : bool array, shape (n,)
+            Whether each row is predicted positive.
+        cell : int array, shape (n,)
+            Cell of each row, from `cell_of_rows`.
+        groups : sequence of str
+            Names of the groups; none will do if no constraint compares groups.
+
+        Returns
+        -------
+        ConstraintReport
+
+        Raises
+        ------
+        ValueError
+            If fewer than two groups have rows that a gap compares.
+        """
+        return cls(tuple(_judged(constraint, predicted, cell, groups) for constraint in constraints))
+
+    @property
+    def held(self) -> bool:
+        """Whether all constraints are shown to be met."""
+        return all(verdict.verdict == HELD for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; what is undefined is None.
+
+        Returns
+        -------
+        dict of str to dict
+            By the text of the constraint: "bound", "value", "low", "high" and "verdict".
+        """
+        facts = (plain(verdict) for verdict in self.verdicts)
+        return {fact.pop("constraint"): fact for fact in facts}
+
+    def __str__(self) -> str:
+        rows = [(v.constraint, number_text(v.value), interval_text(v.low, v.high), v.verdict) for v in self.verdicts]
+        return "\n".join(table_lines(("constraint", "value", "95 % interval", "verdict"), rows))
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the values with their intervals, and the bounds.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Also write the figure to this file, in the format of its suffix.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As wide as a column of text.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        figure = new_figure(3.5, 1.1 + 0.3 * len(self.verdicts))
+        axis = figure.subplots()
+        defined = [(row, each) for row, each in enumerate(self.verdicts) if not math.isnan(each.value)]
+        for verdict, (colour, marker) in STYLES.items():
+            shown = [(row, each.value, each.low, each.high) for row, each in defined if each.verdict == verdict]
+            draw_intervals(axis, shown, colour, marker, verdict)
+        for row, each in enumerate(self.verdicts):
+            label = "bound" if row == 0 else None
+            axis.plot([each.bound] * 2, [row - 0.35, row + 0.35], color="black", linewidth=1.2, label=label)
+        axis.set_yticks(range(len(self.verdicts)), [each.constraint for each in self.verdicts], fontsize=7)
+        axis.set(ylim=(len(self.verdicts) - 0.5, -0.5))
+        axis.set_xlabel("value, 95 % interval", fontsize=8)
+        finish(figure, axis)
+        if path is not None:
+            save_figure(figure, path, dpi=200)
+        return figure
+
+
+def _judged(constraint: Constraint, predicted: Array, cell: Array, groups: Sequence[str]) -> Verdict:
+    if not constraint.needs_groups:  # the cells are the classes, so that the prior weighs on two rates alone
+        cell, groups = cell % 2, ()
+    right, rows = cell_counts(predicted, cell, len(groups))
+    cells = Cells(tuple(groups), rows, rows / rows.sum())
+    with np.errstate(invalid="ignore"):
+        value = float(constraint.value(right / rows, cells))
+    if math.isnan(value):
+        return Verdict(str(constraint), constraint.bound, value, math.nan, math.nan, NOT_SHOWN)
+    rates = constraint.rates(recall_draws(right, rows), cells)
+    if constraint.kind == "gap":
+        low, high = interval_of_largest(_differences(rates), len(rates) * (len(rates) - 1), value)
+        low = max(low, 0.0)
+    else:
+        low, high = interval_of_largest(rates, 1, value)
+    return Verdict(str(constraint), constraint.bound, value, low, high, _verdict(constraint, low, high))
+
+
+def _differences(rates: Sequence[Array]) -> Iterator[Array]:
+    """The differences whose largest is the gap."""
+    return (first - second for first, second in itertools.permutations(rates, 2))
+
+
+def _verdict(constraint: Constraint, low: float, high: float) -> str:
+    broken = [constraint.excess(end) > 0 for end in (low, high)]
+    return BROKEN if all(broken) else NOT_SHOWN if any(broken) else HELD

@@ -1,0 +1,335 @@
+"""How a classifier does by group: the rate predicted right of each cell, with its interval, and rates of each group."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._figures import new_figure, save_figure
+from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.measures import Cells, GroupMeasure
+from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, jeffreys_interval, recall_draws
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+# Of Okabe and Ito's palette, which colour-blind people can tell apart; the markers differ too.
+COLOURS, MARKERS = ("#0072B2", "#D55E00"), ("o", "s")
+
+
+class CellRate(NamedTuple):
+    """The rows of one class in one group.
+
+    Attributes
+    ----------
+    name : str
+        Such as ">50K of sex=F".
+    group : str
+        Name of the group.
+    positive : bool
+        Whether the class is the positive one.
+    rows : int
+        Number of rows.
+    right : int
+        Those that are predicted right.
+    rate : float
+        Their share, the recall of the cell; NaN without rows.
+    low : float
+        Lower end of its 95 % interval; NaN without rows.
+    high : float
+        Upper end.
+    """
+
+    name: str
+    group: str
+    positive: bool
+    rows: int
+    right: int
+    rate: float
+    low: float
+    high: float
+
+
+class GroupRates(NamedTuple):
+    """Rates of one group.
+
+    Attributes
+    ----------
+    name : str
+        Of the group.
+    rows : int
+        Number of rows.
+    accuracy : float
+        Share predicted right.
+    balanced_accuracy : float
+        Mean of the recalls of its two cells; NaN if it lacks a class.
+    selection_rate : float
+        Share predicted positive.
+    """
+
+    name: str
+    rows: int
+    accuracy: float
+    balanced_accuracy: float
+    selection_rate: float
+
+
+class GroupReport(NamedTuple):
+    """How a classifier does by group, from `Model.by_group`. ``str(report)`` is a table.
+
+    Attributes
+    ----------
+    cells : tuple of CellRate
+        For each group the rows of the negative class, then those of the positive one.
+    groups : tuple of GroupRates
+        In sorted order.
+    rows_without_group : int
+        Rows whose group is missing, which take no part.
+    """
+
+    cells: tuple[CellRate, ...]
+    groups: tuple[GroupRates, ...]
+    rows_without_group: int
+
+    @classmethod
+    def of(cls, predicted: Array, cell: Array, groups: Sequence[str], labels: tuple[str, str]) -> GroupReport:
+        """Count predictions by cell.
+
+        Parameters
+        ----------
+        predicted : bool array, shape (n,)
+            Whether each row is predicted positive.
+        cell : int array, shape (n,)
+            Cell of each row, from `cell_of_rows`.
+        groups : sequence of str
+            Names of the groups.
+        labels : tuple of str
+            What the negative and the positive class are called.
+
+        Returns
+        -------
+        GroupReport
+        """
+        right, rows = cell_counts(predicted, cell, len(groups))
+        rates = _share(right, rows)
+        low, high = jeffreys_interval(right, rows)
+        cells = tuple(
+            CellRate(
+                f"{labels[k % 2]} of {groups[k // 2]}", groups[k // 2], bool(k % 2), int(rows[k]), int(right[k]),
+                float(rates[k]), float(low[k]), float(high[k]),
+            )
+            for k in range(2 * len(groups))
+        )  # fmt: skip
+        return cls(cells, tuple(_rates_of(*pair) for pair in zip(cells[::2], cells[1::2])), int(rows[-2:].sum()))
+
+    @property
+    def worst_cell(self) -> CellRate:
+        """The cell with the smallest rate predicted right."""
+        return min((cell for cell in self.cells if cell.rows), key=lambda cell: cell.rate)
+
+    @property
+    def worst_group(self) -> GroupRates | None:
+        """The group with the smallest balanced accuracy; None if no group has both classes."""
+        known = [group for group in self.groups if not math.isnan(group.balanced_accuracy)]
+        return min(known, key=lambda group: group.balanced_accuracy, default=None)
+
+    def value(self, measure: GroupMeasure) -> dict[str, float]:
+        """Evaluate a measure of the worst group.
+
+        Parameters
+        ----------
+        measure : GroupMeasure
+            Such as "worst_cell".
+
+        Returns
+        -------
+        dict of str to float
+            Its "value", the ends "low" and "high" of its 95 % interval, and as "trivial" the better value of the two
+            constant predictions.
+
+        Raises
+        ------
+        ValueError
+            If no group has rows for it.
+        """
+        right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
+        cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
+        value = float(measure.of_cells(_share(right, rows), cells))
+        forms = (recall_draws(right, rows) @ measure.forms(cells).T).T
+        low, high = interval_of_largest(-forms, len(forms), -value)
+        constant = (measure.of_cells(recalls.astype(float), cells) for recalls in (cells.positive, ~cells.positive))
+        return {"value": value, "low": -high, "high": -low, "trivial": float(max(constant))}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; what is undefined is None.
+
+        Returns
+        -------
+        dict of str to object
+            "cells" and "groups" are lists of dicts of what they hold; "worst_cell" and "worst_group" are names.
+        """
+        worst = self.worst_group
+        return {
+            "cells": [plain(cell) for cell in self.cells],
+            "groups": [plain(group) for group in self.groups],
+            "rows_without_group": self.rows_without_group,
+            "worst_cell": self.worst_cell.name,
+            "worst_group": None if worst is None else worst.name,
+        }
+
+    def __str__(self) -> str:
+        cells = [(c.name, c.rows, number_text(c.rate), interval_text(c.low, c.high)) for c in self.cells]
+        groups = [(group.name, group.rows, *map(number_text, group[2:])) for group in self.groups]
+        worst = f"worst cell: {self.worst_cell.name}"
+        if self.worst_group is not None:
+            worst += f"; group of the smallest balanced accuracy: {self.worst_group.name}"
+        left_out = [f"{self.rows_without_group} rows without a group are left out"] * bool(self.rows_without_group)
+        return "\n".join(
+            [
+                *table_lines(("cell", "rows", "predicted right", "95 % interval"), cells),
+                "",
+                *table_lines(("group", "rows", "accuracy", "balanced accuracy", "predicted positive"), groups),
+                "",
+                worst,
+                *left_out,
+            ]
+        )
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the rates of the cells with their intervals.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Also write the figure to this file, in the format of its suffix.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As wide as a column of text.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        figure = new_figure(3.5, 1.2 + 0.22 * len(self.cells))
+        axis = figure.subplots()
+        for positive, label in ((False, "negatives"), (True, "positives")):
+            known = [(row, cell) for row, cell in enumerate(self.cells) if cell.rows and cell.positive == positive]
+            shown = [(row, cell.rate, cell.low, cell.high) for row, cell in known]
+            draw_intervals(axis, shown, COLOURS[positive], MARKERS[positive], label)
+        # A matched pair of dollars would be read as mathematics.
+        names = [f"{cell.name} ({cell.rows})".replace("$", r"\$") for cell in self.cells]
+        axis.set_yticks(range(len(names)), names, fontsize=7)
+        axis.set(ylim=(len(self.cells) - 0.5, -0.5), xlim=(0, 1.02))
+        axis.set_xlabel("rate predicted right, 95 % interval", fontsize=8)
+        finish(figure, axis)
+        if path is not None:
+            save_figure(figure, path, dpi=200)
+        return figure
+
+
+def cell_counts(predicted: Array, cell: Array, n_groups: int) -> tuple[Array, Array]:
+    """Count predictions by cell.
+
+    Parameters
+    ----------
+    predicted : bool array, shape (n,)
+        Whether each row is predicted positive.
+    cell : int array, shape (n,)
+        Cell of each row.
+    n_groups : int
+        Number of groups G.
+
+    Returns
+    -------
+    right : int array, shape (2 G + 2,)
+        Rows of each cell that are predicted right.
+    rows : int array, shape (2 G + 2,)
+        All rows of each cell.
+    """
+    right, m = predicted == (cell % 2 == 1), 2 * n_groups + 2
+    return np.bincount(cell[right], minlength=m), np.bincount(cell, minlength=m)
+
+
+def plain(values: Any) -> dict[str, Any]:
+    """The fields of a named tuple for JSON, which cannot hold NaN.
+
+    Parameters
+    ----------
+    values : NamedTuple
+        Of plain values.
+
+    Returns
+    -------
+    dict of str to object
+        None in place of NaN.
+    """
+    return {name: None if value != value else value for name, value in values._asdict().items()}
+
+
+def draw_intervals(
+    axis: Any, shown: Sequence[tuple[int, float, float, float]], colour: str, marker: str, label: str
+) -> None:
+    """Draw values with their intervals, one per line of a figure.
+
+    Parameters
+    ----------
+    axis : matplotlib.axes.Axes
+        Where to draw.
+    shown : sequence of tuple (line, value, low, high)
+        What to draw.
+    colour : str
+        Of all of them.
+    marker : str
+        Of all of them.
+    label : str
+        For the legend.
+    """
+    if not shown:
+        return
+    lines, values, low, high = np.array(shown).T
+    reach = np.stack([values - low, high - values])
+    axis.errorbar(
+        values, lines, xerr=reach, fmt=marker, color=colour, markersize=4, capsize=2, linewidth=1, label=label
+    )
+
+
+def finish(figure: Any, axis: Any) -> None:
+    """Set what all figures of intervals share.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    axis : matplotlib.axes.Axes
+        Its axis.
+    """
+    axis.tick_params(axis="x", labelsize=7)
+    axis.grid(axis="x", linewidth=0.4, color="0.85")
+    axis.set_axisbelow(True)
+    figure.legend(loc="outside upper right", ncols=4, columnspacing=1.0, fontsize=7, frameon=False)
+
+
+def _share(part: Array, whole: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(part / whole)
+
+
+def _rates_of(negatives: CellRate, positives: CellRate) -> GroupRates:
+    rows = negatives.rows + positives.rows
+    selected = negatives.rows - negatives.right + positives.right
+    return GroupRates(
+        negatives.group,
+        rows,
+        (negatives.right + positives.right) / rows if rows else math.nan,
+        (negatives.rate + positives.rate) / 2,
+        selected / rows if rows else math.nan,
+    )
