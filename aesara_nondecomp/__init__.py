@@ -40,6 +40,10 @@ if TYPE_CHECKING:  # what `_HOMES` and `_MODULES` say, for type checkers and edi
     from aesara_nondecomp import training as training
     from aesara_nondecomp.estimators import MeasureClassifier as MeasureClassifier
     from aesara_nondecomp.estimators import measure_scorer as measure_scorer
+    from aesara_nondecomp.measures import at_least as at_least
+    from aesara_nondecomp.measures import at_most as at_most
+    from aesara_nondecomp.measures import gap as gap
+    from aesara_nondecomp.measures import share as share
     from aesara_nondecomp.models import Model as Model
     from aesara_nondecomp.models import SoftVote as SoftVote
     from aesara_nondecomp.models import load_model as load_model
@@ -64,12 +68,16 @@ _HOMES = {
     "Recipe": "training",
     "SoftVote": "models",
     "TrainFunctions": "step",
+    "at_least": "measures",
+    "at_most": "measures",
     "fit": "training.fit",
+    "gap": "measures",
     "linear": "networks",
     "load_model": "models",
     "measure_scorer": "estimators",
     "mlp": "networks",
     "recipe_for": "training",
+    "share": "measures",
     "symbolic_measure": "step",
     "train": "training",
 }

@@ -1,7 +1,7 @@
 """Trained models: predictions, files, ONNX export and soft voting.
 
-Reading order: `model` (predict, save, load), `archive` (the file format), `ensemble` (several classifiers as one),
-`onnx`.
+Reading order: `model` (predict, save, load), `by_group` (groups and constraints), `archive` (the file format),
+`ensemble` (several classifiers as one), `onnx`.
 """
 
 from aesara_nondecomp.models.ensemble import SoftVote

@@ -217,6 +217,29 @@ def stored_measure(description: Mapping[str, Any]) -> measures.Measure | None:
     return None if parameters is None else measures.get(name, **parameters)
 
 
+def stored_constraints(header: Mapping[str, Any]) -> tuple[measures.Constraint, ...]:
+    """The constraints of a model file.
+
+    Parameters
+    ----------
+    header : mapping of str to object
+        Of the file; without any in files of releases that knew none.
+
+    Returns
+    -------
+    tuple of measures.Constraint
+
+    Raises
+    ------
+    ValueError
+        If they are not a list of what `Constraint.as_dict` returns.
+    """
+    stored = header.get("constrained_by", [])
+    listed = isinstance(stored, list) and all(isinstance(each, dict) for each in stored)
+    require(listed, "constrained_by must be a list of constraints", stored)
+    return tuple(measures.Constraint(**each) for each in stored)
+
+
 def _write_members(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write what `np.savez` writes, and leave nothing open behind an error, which would be reported a second time."""
     with zipfile.ZipFile(file, "w") as archive:

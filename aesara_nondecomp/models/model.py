@@ -31,16 +31,18 @@ from aesara_nondecomp.models.archive import (
     describe_measure,
     read_archive,
     restore_measure,
+    stored_constraints,
     stored_measure,
     usable,
     write_archive,
 )
+from aesara_nondecomp.models.by_group import ByGroup, check_value_groups, value_by_group
 from aesara_nondecomp.models.model_checks import check_model, check_weights, network_names, stored_weights
 from aesara_nondecomp.step import TrainFunctions
 
 
 @dataclass(eq=False)  # == of arrays is ambiguous
-class Model:
+class Model(ByGroup):
     """A trained network with its encoder, weights, threshold and calibration.
 
     Inputs are as raw as those trained on: a matrix, a table whose columns are matched by name, or texts. Models can be
@@ -270,7 +272,7 @@ class Model:
         """
         return metrics.confusion_at_threshold(*self._scored(X, y), self.threshold)
 
-    def value(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> float:
+    def value(self, X: Any, y: Any, measure: str | measures.Measure | None = None, *, groups: Any = None) -> float:
         """Evaluate a measure on hard predictions, in its own orientation.
 
         Parameters
@@ -281,14 +283,26 @@ class Model:
             True labels.
         measure : str or Measure, optional
             Default: the one trained for.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, which measures such as "worst_cell" need, and no others take.
 
         Returns
         -------
         float
-        """
-        return metrics.score(self._measure(measure), self.confusion_matrix(X, y))
 
-    def score(self, X: Any, y: Any) -> float:
+        Raises
+        ------
+        ValueError
+            If X, y or groups are unusable, or groups are needed and missing.
+        """
+        measure = self._measure(measure)
+        if not check_value_groups(measure, groups):
+            return metrics.score(measure, self.confusion_matrix(X, y))
+        assert isinstance(measure, measures.GroupMeasure)
+        scores, rows = self._scored_groups(X, y, groups)
+        return value_by_group(measure, scores, self.threshold, rows)
+
+    def score(self, X: Any, y: Any, *, groups: Any = None) -> float:
         """Evaluate the trained measure on hard predictions, oriented so that larger is better.
 
         Parameters
@@ -297,14 +311,18 @@ class Model:
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels.
+        groups : array-like of shape (n,) or table, optional
+            As in `value`.
 
         Returns
         -------
         float
         """
-        return float(self.measure.oriented(self.value(X, y)))
+        return float(self.measure.oriented(self.value(X, y, groups=groups)))
 
-    def tune_threshold(self, X: Any, y: Any, measure: str | measures.Measure | None = None) -> Model:
+    def tune_threshold(
+        self, X: Any, y: Any, measure: str | measures.Measure | None = None, *, groups: Any = None
+    ) -> Model:
         """Move the threshold to the best one for a measure (plug-in), and recalibrate a calibrated model.
 
         Parameters
@@ -315,18 +333,29 @@ class Model:
             True labels.
         measure : str or Measure, optional
             Default: the one trained for.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, for measures such as "worst_cell" and for gaps in `constrained_by`.
 
         Returns
         -------
         Model
             Itself.
 
+        Warns
+        -----
+        UserWarning
+            If no threshold meets the constraints that the model was trained under.
+
         Notes
         -----
         Source: docs/algorithms.md 3.8.
         """
-        scores, signs = self._scored(X, y)
-        self.threshold, _ = metrics.best_threshold(self._measure(measure), scores, signs)
+        measure = self._measure(measure)
+        if self.constrained_by or check_value_groups(measure, groups):
+            self.threshold, scores, signs = self._best_threshold(measure, X, y, groups)
+        else:
+            scores, signs = self._scored(X, y)
+            self.threshold, _ = metrics.best_threshold(measure, scores, signs)
         if self.quantifier is not None:
             self.quantifier = Quantifier.fit(scores, signs, self.threshold)
         return self
@@ -517,6 +546,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "extra": model.extra,
         "collapsed": model.collapsed,
         "voters": len(model.voters),
+        "constrained_by": [constraint.as_dict() for constraint in model.constrained_by],
     }
     return header, {
         f"{name}.{k}": value
@@ -571,6 +601,7 @@ def from_archive(
         extra=header["extra"],
         voters=voters,
         collapsed=header.get("collapsed", False),
+        constrained_by=stored_constraints(header),
     )
 
 

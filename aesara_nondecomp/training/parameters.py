@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aesara_nondecomp._checks import choose, number, positive_int, require, share, shown, suggestion
+from aesara_nondecomp.measures.constraints import check_constraints
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.recipes import BUILDERS, Recipe
 
@@ -157,15 +158,6 @@ def _validation(name: str, value: Any) -> Any:
     return value if isinstance(value, EarlyStopping) else EarlyStopping(value)
 
 
-def _constraints(name: str, value: Any) -> Any:
-    from aesara_nondecomp.measures import Constraint
-
-    found = (value,) if isinstance(value, Constraint) else value
-    listed = isinstance(found, (list, tuple)) and all(isinstance(each, Constraint) for each in found)
-    require(listed, f"{name} must be Constraints, such as measures.gap('tpr', at_most=0.02)", value)
-    return tuple(found)
-
-
 def _checkpoint(name: str, value: Any) -> Any:
     from aesara_nondecomp.training.checkpoints import Checkpoint
 
@@ -265,7 +257,7 @@ PARAMETERS: dict[str, Parameter] = {
         "Share of positives to train for; by default that of the labels.", float,
     ),
     "constraints": Parameter(
-        (), "Constraint, or sequence of Constraint", _constraints,
+        (), "Constraint, or sequence of Constraint", check_constraints,
         "What predictions must meet on rows held out, such as gap('tpr', at_most=0.02).",
     ),
     "validation": Parameter(
