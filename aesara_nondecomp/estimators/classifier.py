@@ -81,6 +81,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Centre and scale dense columns to mean 0 and deviation 1 on the training rows.
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of the labels.
+    constraints : sequence of Constraint, default ()
+        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; see `fit` of
+        this package. Gaps need the groups of the rows in the method `fit`.
     validation : "auto", "last", float, int or splitter, default "auto"
         Which rows are held out to choose weights and threshold and to calibrate; see `fit` of this package. A method
         `fit` takes your own validation rows instead. None holds no rows out: the last weights are kept, and the
@@ -170,6 +173,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         sampler: Any = "natural",
         standardize: bool = True,
         prior: float | None = None,
+        constraints: Any = (),
         validation: Any = "auto",
         patience: int | None = 4,
         tune_threshold: bool | str = "auto",
@@ -201,6 +205,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         self.sampler = sampler
         self.standardize = standardize
         self.prior = prior
+        self.constraints = constraints
         self.validation = validation
         self.patience = patience
         self.tune_threshold = tune_threshold
@@ -219,7 +224,13 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     # -- training ------------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None, validation_groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        validation: Any = None,
+        validation_groups: Any = None,
+        groups: Any = None,
     ) -> MeasureClassifier:
         """Train from scratch, or with `warm_start` from the weights of the last `fit`.
 
@@ -232,9 +243,12 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
         validation : tuple (X, y), optional
-            Your own validation rows, instead of training rows that are held out.
+            Your own validation rows, instead of training rows that are held out; (X, y, groups) if there are `groups`.
         validation_groups : array-like, shape (n,), optional
             Rows of equal value, such as those of a patient, are held out together.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, such as a sex, for measures such as "worst_cell" and for gaps in `constraints`; never
+            needed to predict. Through a search or a pipeline it comes by scikit-learn's metadata routing.
 
         Returns
         -------
@@ -269,6 +283,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
             prior=self.prior,
             positive=self.pos_label,
             sample_weight=weight,
+            groups=groups,
+            constraints=self.constraints,
             validation=self._early_stopping(validation),
             validation_groups=validation_groups,
             on_step=self.on_step,
@@ -316,6 +332,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
         tunes = self.tune_threshold is True
         require(not tunes, "partial_fit holds no rows out to tune the threshold on: use fit", self.tune_threshold)
+        asked = check_parameters(constraints=self.constraints)["constraints"]
+        require(not asked, "partial_fit holds no rows out by which to meet constraints: use fit", self.constraints)
         first, spec = not hasattr(self, "model_"), self._spec(X)
         if not first and self.model_.voters:
             count = 1 + len(self.model_.voters)
@@ -449,11 +467,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=min_rows)
         return X, *check_vectors(X, y, sample_weight)
 
-    def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, Any]:
+    def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, ...]:
         needed = "fit takes validation rows as a pair (X, y); a share is a parameter: MeasureClassifier(validation=0.2)"
         require(is_pair(validation), needed, validation)
-        X, y = validation
-        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(as_array(y, "labels"))
+        X, y, *groups = validation
+        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(as_array(y, "labels")), *groups
 
     def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
         encoder, network = self.model_.encoder, self.model_.functions.network

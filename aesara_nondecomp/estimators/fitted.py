@@ -12,9 +12,13 @@ from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
+from aesara_nondecomp.measures import GroupMeasure
 from aesara_nondecomp.metrics import Quantifier, confusion_at_threshold, score
 from aesara_nondecomp.metrics.confusion import checked_weights
+from aesara_nondecomp.metrics.constraint_report import ConstraintReport
+from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.models.by_group import GroupedRows, check_value_groups, value_by_group
 
 Array = NDArray[Any]
 
@@ -103,7 +107,7 @@ class FittedMixin:
         scores = self._scores(X)
         return self.quantifier_.prevalence(scores, method)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Evaluate the trained measure on hard predictions, oriented so that larger is better.
 
         Parameters
@@ -114,6 +118,8 @@ class FittedMixin:
             True labels.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, which measures such as "worst_cell" need, and no others take.
 
         Returns
         -------
@@ -128,10 +134,60 @@ class FittedMixin:
         warn_of_unlike_scores()
         rows, signs = self._rows(X), encode_as(y, self.model_.classes)
         check_lengths(rows, signs)
-        weight = None if sample_weight is None else checked_weights(sample_weight, len(signs))
-        confusion = confusion_at_threshold(self.model_.decision_function(rows), signs, self.threshold_, weight)
-        measure = self.model_.measure
-        return float(measure.oriented(score(measure, confusion)))
+        weight, measure = None, self.model_.measure
+        if sample_weight is not None:
+            weight = checked_weights(sample_weight, len(signs))
+        check_value_groups(measure, groups)
+        grouped = GroupedRows.of(signs, groups)
+        scores = self.model_.decision_function(rows)
+        if isinstance(measure, GroupMeasure):
+            return float(measure.oriented(value_by_group(measure, scores, self.threshold_, grouped, weight)))
+        return float(measure.oriented(score(measure, confusion_at_threshold(scores, signs, self.threshold_, weight))))
+
+    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport:
+        """Report the rate predicted right of each class in each group, with 95 % intervals.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows.
+        y : array-like, shape (n,)
+            True labels.
+        groups : array-like of shape (n,) or table
+            The group of each row; of several columns, their combinations.
+
+        Returns
+        -------
+        GroupReport
+            Its ``str`` is a table; `plot` draws it.
+        """
+        return self.model_.by_group(self._rows(X), y, groups)
+
+    def constraint_report(self, X: Any, y: Any, groups: Any = None, asked: Any = None) -> ConstraintReport:
+        """Judge whether constraints hold on labelled rows: "held", "not shown" or "broken", by 95 % intervals.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows, which these must not be.
+        y : array-like, shape (n,)
+            True labels.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, for gaps between groups.
+        asked : sequence of Constraint, optional
+            Default: those that it was trained under.
+
+        Returns
+        -------
+        ConstraintReport
+            Its ``str`` is a table; `plot` draws it.
+
+        Raises
+        ------
+        ValueError
+            If there is no constraint, or one needs groups and there are none.
+        """
+        return self.model_.constraints(self._rows(X), y, groups, asked)
 
     @property
     def quantifier_(self) -> Quantifier:
