@@ -194,7 +194,7 @@ class GroupMeasure(Measure):
         return np.min(np.where(cells.shares > 0, recalls, 0.0) @ forms.T, axis=-1)
 
     def drivers(self) -> tuple[str, ...]:
-        return ("worst_group",)
+        return ("worst_group", "group_dro")
 
     def _counts(self, cells: Cells, group: int) -> bool:
         """Whether a group takes part: if it has rows of both classes."""
