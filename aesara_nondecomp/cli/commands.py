@@ -6,6 +6,7 @@ import argparse
 import csv
 import hashlib
 import itertools
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,15 +17,18 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import metrics, networks
+from aesara_nondecomp import measures, metrics, networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable, is_stream, replacing
+from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
 from aesara_nondecomp.data import check_lengths, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.metrics.constraint_report import ConstraintReport
+from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
 from aesara_nondecomp.training.checkpoints import Checkpoint
@@ -64,6 +68,8 @@ def train(options: argparse.Namespace) -> int:
         network=_network(options),
         validation=_early_stopping(options),
         positive=positive,
+        groups=table.groups,
+        constraints=options.constraints,
         checkpoint=checkpoint,
         progress=False if options.quiet else None,
         comm=comm,
@@ -78,10 +84,12 @@ def train(options: argparse.Namespace) -> int:
     if table.names is not None:
         model.encoder = replace(model.encoder, names=tuple(table.names))
     model.extra = {name: getattr(options, name) for name in ("target", "delimiter", "decimal")}
+    if table.groups is not None:
+        model.extra["groups"] = list(table.groups)
     model.save(options.out)
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
-    _report_training(model, matrix, judged_on, options)
+    _report_training(model, matrix, judged_on, table, options)
     return 0
 
 
@@ -134,15 +142,22 @@ def evaluate(options: argparse.Namespace) -> int:
     positive_int("--draws", options.draws)
     random_generator(options.seed, "--seed")
     model = load_model(options.model)
-    X, labels, _ = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
+    X, labels, _, groups = read_labelled_rows(
+        options.data, model, options.target, options.delimiter, options.decimal, options.groups
+    )
     signs = encode_as(labels, model.classes)
     check_lengths(X, signs)
     scores = model.decision_function(X)
     table = metrics.confusion_at_threshold(scores, signs, model.threshold)
+    by_group = None if groups is None else model.by_group(X, labels, groups)
+    verdicts = _verdicts(model, X, labels, groups)
+    worst = _value(model.measure, by_group)
     facts = {
         "model": reports.model_facts(model),
-        **reports.evaluation(model, table, options.draws, options.seed),
+        **reports.evaluation(model, table, options.draws, options.seed, worst),
         "prevalence": reports.prevalences(model.require_quantifier(), scores),
+        **({} if by_group is None else {"groups": by_group.as_dict()}),
+        **({} if verdicts is None else {"constraints": verdicts.as_dict()}),
     }
     reports.write_report(options.out, facts)
     lines = [
@@ -152,6 +167,7 @@ def evaluate(options: argparse.Namespace) -> int:
         *reports.evaluation_lines(facts, facts["model"]),
         "",
         *reports.prevalence_lines(facts["prevalence"]),
+        *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
     _print(lines, options)
     return 0
@@ -193,6 +209,7 @@ def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> tuple[Lab
     _check_outputs(options, options.out, options.report)
     if options.tune_threshold and not options.validation:
         raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
+    _check_group_options(options)
     if comm.size > 1:
         require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
     table = read_training_table(options)
@@ -254,24 +271,57 @@ def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
     return None
 
 
-def _report_training(model: Model, table: metrics.ConfusionMatrix, rows: str, options: argparse.Namespace) -> None:
+def _report_training(
+    model: Model, matrix: metrics.ConfusionMatrix, rows: str, table: LabelledTable, options: argparse.Namespace
+) -> None:
     facts = {
         "model": reports.model_facts(model),
         "steps": len(model.history),
         "best_step": model.best_step,
         "judged_on": f"{rows} rows",
-        **reports.evaluation(model, table, draws=1000, seed=options.seed),
+        **reports.evaluation(model, matrix, draws=1000, seed=options.seed, worst=_worst_group(model, rows, table)),
     }
     reports.write_report(options.report, facts)
     value = facts["measures"][str(model.measure)]
     steps = f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
+    interval = f"95 % interval {interval_text(value['low'], value['high'])}, one label for all {value['trivial']:.4f}"
     lines = [
         *reports.model_lines(facts["model"]),
-        f"{steps}; {model.measure} {value['value']:.4f} on {table.n} {rows} rows, {table.TP + table.FN} of them "
-        f"positive (95 % interval {value['low']:.4f} .. {value['high']:.4f}, one label for all {value['trivial']:.4f})",
+        f"{steps}; {model.measure} {number_text(value['value'])} on {matrix.n} {rows} rows, "
+        f"{matrix.TP + matrix.FN} of them positive" + ("" if math.isnan(value["low"]) else f" ({interval})"),
         f"saved in {options.out}",
     ]
     _print(lines, options)
+
+
+def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, float] | None:
+    """The value of a measure of the worst group; on rows held out, that by which the best step was chosen."""
+    if not isinstance(model.measure, measures.GroupMeasure):
+        return None
+    if rows == "training":
+        return _value(model.measure, model.by_group(table.X, table.y, table.groups))
+    found = [each.value for each in model.evaluations if each.step == model.best_step]
+    return {"value": found[0] if found else math.nan, **dict.fromkeys(("low", "high", "trivial"), math.nan)}
+
+
+def _value(measure: measures.Measure, by_group: GroupReport | None) -> dict[str, float] | None:
+    """The value of a measure of the worst group; None for another measure, or without groups."""
+    if by_group is None or not isinstance(measure, measures.GroupMeasure):
+        return None
+    return by_group.value(measure)
+
+
+def _verdicts(model: Model, X: Any, labels: Any, groups: Any) -> ConstraintReport | None:
+    """Whether the constraints of a model hold; without groups those between groups are left out."""
+    asked = [each for each in model.constrained_by if groups is not None or not each.needs_groups]
+    return model.constraints(X, labels, groups, asked) if asked else None
+
+
+def _check_group_options(options: argparse.Namespace) -> None:
+    users = [str(options.measure)] if isinstance(options.measure, measures.GroupMeasure) else []
+    users += [str(constraint) for constraint in options.constraints if constraint.needs_groups]
+    if users and not options.groups:
+        raise ValueError(f"{', '.join(users)} needs --groups, columns of the table")
 
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp._tables import table_lines
 from aesara_nondecomp.cli.reports import as_json
-from aesara_nondecomp.measures.catalogue import example, parameter_names
+from aesara_nondecomp.measures.catalogue import WITH_GROUPS_OR_CONSTRAINTS, example, parameter_names
 
 
 def list_measures(options: argparse.Namespace) -> int:
@@ -25,24 +25,38 @@ def list_measures(options: argparse.Namespace) -> int:
     int
         Exit status 0.
     """
-    facts = [
+    facts: list[dict[str, Any]] = [
         {
             "measure": name,
             "better": "larger" if measure.greater_is_better else "smaller",
-            "drivers": list(measure.drivers()),
+            "drivers": [measure.algorithm] if measure.algorithm else list(measure.drivers()),
             "parameters": list(parameter_names(name)),
+            "needs": _needs(measure),
         }
-        for name, measure in ((name, example(name)) for name in measures.names())
+        for name, measure in ((name, example(name)) for name in (*measures.names(), *WITH_GROUPS_OR_CONSTRAINTS))
     ]
     if options.json:
         print(as_json(facts))
     else:
         rows = [
-            (fact["measure"], fact["better"], " ".join(fact["drivers"]) or "report only", ", ".join(fact["parameters"]))
+            (
+                fact["measure"],
+                fact["better"],
+                " ".join(fact["drivers"]) or "report only",
+                ", ".join(fact["parameters"]),
+                fact["needs"] or "",
+            )
             for fact in facts
         ]
-        print("\n".join(table_lines(("measure", "better", "trained by", "parameters"), rows)))
+        print("\n".join(table_lines(("measure", "better", "trained by", "parameters", "needs"), rows)))
     return 0
+
+
+def _needs(measure: measures.Measure) -> str | None:
+    """What `train` needs beside a measure."""
+    if isinstance(measure, measures.GroupMeasure):
+        return "--groups"
+    return "--constraint" if isinstance(measure, measures.Recall) else None
 
 
 def doctor(options: argparse.Namespace) -> int:

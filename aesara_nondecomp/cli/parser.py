@@ -8,6 +8,7 @@ from typing import Any
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
+from aesara_nondecomp.measures.constraints import parse_constraint
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -67,6 +68,24 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
     )
+    train.add_argument(
+        "--groups",
+        type=_names,
+        action="extend",
+        metavar="COLUMNS",
+        help="of a table, whose combinations are the groups of the rows, for worst_cell and for gaps: sex,race; they "
+        "are inputs too unless they are in --drop",
+    )
+    train.add_argument(
+        "--constraint",
+        type=_constraint,
+        action="append",
+        default=[],
+        dest="constraints",
+        metavar="TEXT",
+        help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
+        "repeated)",
+    )
     for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
@@ -102,6 +121,13 @@ def _add_evaluate(commands: Any) -> None:
     )
     _add_model_and_data(evaluate)
     _add_columns(evaluate)
+    evaluate.add_argument(
+        "--groups",
+        type=_names,
+        action="extend",
+        metavar="COLUMNS",
+        help="of a table, to report by (default: as in training, if the table has them)",
+    )
     evaluate.add_argument("--out", metavar="FILE", help="write the report as JSON too")
     evaluate.add_argument("--draws", type=int, default=1000, help="bootstrap tables for the intervals (default: 1000)")
     evaluate.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
@@ -210,6 +236,14 @@ def _measure(text: str) -> measures.Measure:
         return measures.get(name, **{key.strip(): float(value) for key, value in pairs})
     except (ValueError, TypeError) as error:
         raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2.") from None
+
+
+def _constraint(text: str) -> measures.Constraint:
+    """Read a constraint such as "tpr gap <= 0.02"; an invalid one is a usage error."""
+    try:
+        return parse_constraint(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _names(text: str) -> tuple[str, ...]:

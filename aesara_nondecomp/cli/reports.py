@@ -29,11 +29,12 @@ def model_facts(model: Model) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        "measure", "prior", "threshold", and the labels "positive" and "negative".
+        "measure", "constraints", "prior", "threshold", and the labels "positive" and "negative".
     """
     negative, positive = model.classes
     return {
         "measure": str(model.measure),
+        "constraints": [str(constraint) for constraint in model.constrained_by],
         "prior": model.prior,
         "threshold": model.threshold,
         "positive": positive,
@@ -41,7 +42,9 @@ def model_facts(model: Model) -> dict[str, Any]:
     }
 
 
-def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> dict[str, Any]:
+def evaluation(
+    model: Model, table: ConfusionMatrix, draws: int, seed: int, worst: dict[str, float] | None = None
+) -> dict[str, Any]:
     """Evaluate a model by every measure, with bootstrap intervals.
 
     Parameters
@@ -54,6 +57,8 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
         Number of bootstrap resamples, at least 1.
     seed : int
         Seed of the bootstrap.
+    worst : dict of str to float, optional
+        From `GroupReport.value`, for a model of the worst group. Default: its measure is left out.
 
     Returns
     -------
@@ -62,8 +67,20 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
         for each of "measures" its "value", the interval from "low" to "high", and as "trivial" the better value of the
         two constant predictions.
     """
-    chosen = {str(measure): measure for measure in (model.measure, *measures.defaults())}
+    of_groups = isinstance(model.measure, measures.GroupMeasure)
+    chosen = {str(measure): measure for measure in (*(() if of_groups else (model.measure,)), *measures.defaults())}
     intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
+    by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
+    of_rates = {
+        name: {
+            "better": "larger" if measure.greater_is_better else "smaller",
+            "value": metrics.score(measure, table),
+            "low": intervals[name][0],
+            "high": intervals[name][1],
+            "trivial": trivial_score(measure, table),
+        }
+        for name, measure in chosen.items()
+    }
     return {
         "rows": table.n,
         "positives": intervals.positives,
@@ -72,16 +89,7 @@ def evaluation(model: Model, table: ConfusionMatrix, draws: int, seed: int) -> d
         "prior": table.prevalence,
         "true_positive_rate": table.tpr,
         "true_negative_rate": table.tnr,
-        "measures": {
-            name: {
-                "better": "larger" if measure.greater_is_better else "smaller",
-                "value": metrics.score(measure, table),
-                "low": intervals[name][0],
-                "high": intervals[name][1],
-                "trivial": trivial_score(measure, table),
-            }
-            for name, measure in chosen.items()
-        },
+        "measures": {**by_group, **of_rates},
     }
 
 
@@ -116,8 +124,9 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
     list of str
         One line.
     """
+    under = f" under {', '.join(facts['constraints'])}" if facts["constraints"] else ""
     return [
-        f"trained for {facts['measure']}, positive label {facts['positive']!r}, prior {facts['prior']:.4g}, "
+        f"trained for {facts['measure']}{under}, positive label {facts['positive']!r}, prior {facts['prior']:.4g}, "
         f"threshold {facts['threshold']:.4g}"
     ]
 

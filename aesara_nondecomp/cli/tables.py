@@ -33,11 +33,14 @@ class LabelledTable(NamedTuple):
         Labels, in the file's own coding.
     names : sequence of str, or None
         Column names of a matrix, if the file has them.
+    groups : dict of str to array, or None
+        The columns whose combinations are the groups of the rows, if there are groups.
     """
 
     X: Any
     y: NDArray[Any]
     names: Sequence[str] | None = None
+    groups: dict[str, NDArray[Any]] | None = None
 
 
 def read_training_table(options: argparse.Namespace) -> LabelledTable:
@@ -46,7 +49,7 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     Parameters
     ----------
     options : Namespace
-        Parsed options, with data, target, drop, categorical, missing, delimiter and decimal.
+        Parsed options, with data, target, drop, groups, categorical, missing, delimiter and decimal.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     kind = file_format(options.data)
     if kind == "table":
         return _read_training_columns(options)
-    for name in ("drop", "categorical", "missing", "delimiter", "decimal"):
+    for name in ("drop", "groups", "categorical", "missing", "delimiter", "decimal"):
         if getattr(options, name):
             raise ValueError(f"--{name} is for a table, such as a .csv file, but {options.data} is none. Leave it out.")
     if kind == "npz":
@@ -109,7 +112,12 @@ def row_blocks(
 
 
 def read_labelled_rows(
-    path: str, model: Model, target: str | None = None, delimiter: str | None = None, decimal: str | None = None
+    path: str,
+    model: Model,
+    target: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    groups: Sequence[str] | None = None,
 ) -> LabelledTable:
     """Read the inputs of a file at once, and its labels in the coding of the model's classes.
 
@@ -125,6 +133,9 @@ def read_labelled_rows(
         Of a table of text. Default: as in training.
     decimal : {".", ","}, optional
         Of a table of text. Default: as in training.
+    groups : sequence of str, optional
+        Columns of a table whose combinations are the groups. Default: as in training, with a warning if they are not
+        there, as rows have no groups then.
 
     Returns
     -------
@@ -135,12 +146,15 @@ def read_labelled_rows(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If `row_blocks` would raise it, if the file has no labels, or one is not among the model's classes.
+        If `row_blocks` would raise it, if the file has no labels or no such groups, or a label is not among the model's
+        classes.
     """
     kind = _checked_kind(path, model)
-    known = model.extra.get("target")
+    known, columns = model.extra.get("target"), None
+    if kind != "table" and groups:
+        raise ValueError(f"--groups is for a table, such as a .csv file, but {path} is none. Leave it out.")
     if kind == "table":
-        X, labels = _read_labelled_columns(path, model, target or known, delimiter, decimal)
+        X, labels, columns = _read_labelled_columns(path, model, target or known, delimiter, decimal, groups)
     elif kind == "npz":
         X, labels, _ = read_npz(path, labels=target or known or "y")
     else:
@@ -148,7 +162,7 @@ def read_labelled_rows(
         X, labels, _ = _libsvm_of(path, model)
     listed = np.asarray(labels).tolist()
     classes = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
-    return LabelledTable(X, np.array([classes[label] for label in listed]))
+    return LabelledTable(X, np.array([classes[label] for label in listed]), groups=columns)
 
 
 def label_like(text: Any, classes: Sequence[Any]) -> Any:
@@ -188,14 +202,17 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
         if not features:
             raise ValueError(f"{options.data} has no feature columns beside the labels. Check its delimiter.")
         check_names(options.categorical, features)
-        columns = table.read([target, *features], [target, *options.categorical])
+        groups = _checked_groups(options.groups, target, table.names)
+        dropped = [name for name in groups if name not in features]
+        columns = table.read([target, *features, *dropped], [target, *options.categorical, *dropped])
     labels = _popped_labels(options.data, columns, target)
     known = read_table(columns, categorical=options.categorical)
     read = read_table(known, missing=options.missing)
     if options.missing:
         found = _count_missing(read) - _count_missing(known)
         warn_caller(f"{found} cells are missing values because they are {' or '.join(map(repr, options.missing))}.")
-    return LabelledTable(read, as_labels(labels))
+    of_rows = {name: read.cells[name] for name in groups} or None
+    return LabelledTable(read.without(dropped), as_labels(labels), groups=of_rows)
 
 
 def _checked_kind(path: str, model: Model) -> str:
@@ -217,16 +234,25 @@ def _known_blocks(path: str, model: Model, delimiter: str | None, decimal: str |
 
 
 def _read_labelled_columns(
-    path: str, model: Model, target: str | None, delimiter: str | None, decimal: str | None
-) -> tuple[TableColumns, NDArray[Any]]:
-    """The columns of a file that a model takes, and its labels."""
+    path: str,
+    model: Model,
+    target: str | None,
+    delimiter: str | None,
+    decimal: str | None,
+    groups: Sequence[str] | None,
+) -> tuple[TableColumns, NDArray[Any], dict[str, NDArray[Any]] | None]:
+    """The columns of a file that a model takes, its labels, and the columns of its groups."""
     encoder: Any = model.encoder.table
     names = [*encoder.numeric, *encoder.categorical]
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
         target = _checked_target(path, target, table.names)
-        columns = table.read([*names, target], [*encoder.categorical, target])
-    return columns, _popped_labels(path, columns, target)
+        chosen = _groups_to_report(path, model, groups, target, table.names)
+        more = [name for name in chosen if name not in names]
+        columns = table.read([*names, target, *more], [*encoder.categorical, target, *more])
+    labels = _popped_labels(path, columns, target)
+    known = read_table(columns, missing=encoder.missing)
+    return columns.without(more), labels, {name: known.cells[name] for name in chosen} or None
 
 
 def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:
@@ -245,6 +271,29 @@ def _checked_target(path: str, target: str | None, names: Sequence[str]) -> str:
     if target not in names:
         raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, names)}")
     return target
+
+
+def _checked_groups(groups: Sequence[str] | None, target: str, names: Sequence[str]) -> list[str]:
+    """The columns of groups, each once."""
+    for name in groups or ():
+        if name not in names:
+            raise ValueError(f"there is no column {name!r} for --groups. {suggestion(name, names)}")
+        if name == target:
+            raise ValueError(f"--groups must be other columns than the labels, got {name!r}")
+    return list(dict.fromkeys(groups or ()))
+
+
+def _groups_to_report(
+    path: str, model: Model, groups: Sequence[str] | None, target: str, names: Sequence[str]
+) -> list[str]:
+    """The columns of the groups asked for, or else of those in training, if the file has them."""
+    if groups:
+        return _checked_groups(groups, target, names)
+    trained: list[str] = model.extra.get("groups") or []
+    missing = [name for name in trained if name not in names]
+    if missing:
+        warn_caller(f"{path} has no column {missing[0]!r} of the groups in training: nothing is reported by group.")
+    return [] if missing else trained
 
 
 def _popped_labels(path: str, columns: TableColumns, target: str) -> NDArray[Any]:
