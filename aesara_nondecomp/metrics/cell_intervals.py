@@ -18,6 +18,7 @@ Array = NDArray[Any]
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 DRAWS = 4000
+FEWEST_BELOW = 10  # draws below a quantile, to rely on it
 
 
 def jeffreys_interval(right: Array, rows: Array) -> tuple[Array, Array]:
@@ -63,7 +64,7 @@ def recall_draws(right: Array, rows: Array, seed: Any = 0) -> Array:
     return np.random.default_rng(seed).beta(right + 0.5, rows - right + 0.5, size=(DRAWS, len(rows)))
 
 
-def interval_of_largest(draws: Iterable[Array], count: int, value: float) -> tuple[float, float]:
+def interval_of_largest(largest: Array, statistics: Iterable[Array], count: int, value: float) -> tuple[float, float]:
     """The 95 % interval of the largest of several statistics.
 
     The upper end is a quantile of the largest draw. That would not do for the lower end, as the largest of several
@@ -72,10 +73,12 @@ def interval_of_largest(draws: Iterable[Array], count: int, value: float) -> tup
 
     Parameters
     ----------
-    draws : iterable of array, shape (k,)
-        Of each statistic.
+    largest : array, shape (k,)
+        Draws of the largest statistic.
+    statistics : iterable of array, shape (k,)
+        Draws of those that may be the largest.
     count : int
-        Number of the statistics.
+        Number of all statistics.
     value : float
         The largest statistic of the rows, which the interval always holds.
 
@@ -84,8 +87,13 @@ def interval_of_largest(draws: Iterable[Array], count: int, value: float) -> tup
     low : float
     high : float
     """
-    low, largest = -np.inf, np.full(1, -np.inf)
-    for of_statistic in draws:
-        low = max(low, float(np.quantile(of_statistic, TAIL / count)))
-        largest = np.maximum(largest, of_statistic)
+    low = max(_low_quantile(draws, TAIL / count) for draws in statistics)
     return min(low, value), max(float(np.quantile(largest, 1 - TAIL)), value)
+
+
+def _low_quantile(draws: Array, level: float) -> float:
+    """A quantile of draws; beyond what their number resolves, at most that of a normal distribution."""
+    found = float(np.quantile(draws, level))
+    if level * len(draws) >= FEWEST_BELOW:
+        return found
+    return min(found, float(draws.mean() + scipy.special.ndtri(level) * draws.std()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[Any]
+EXTREMES = 5  # groups that are compared with each other for the lower end of a gap
 HELD, NOT_SHOWN, BROKEN = "held", "not shown", "broken"
 # Of Okabe and Ito's palette, which colour-blind people can tell apart.
 STYLES = {HELD: ("#009E73", "o"), NOT_SHOWN: ("#E69F00", "s"), BROKEN: ("#D55E00", "X")}
@@ -159,16 +160,20 @@ def _judged(constraint: Constraint, predicted: Array, cell: Array, groups: Seque
         return Verdict(str(constraint), constraint.bound, value, math.nan, math.nan, NOT_SHOWN)
     rates = constraint.rates(recall_draws(right, rows), cells)
     if constraint.kind == "gap":
-        low, high = interval_of_largest(_differences(rates), len(rates) * (len(rates) - 1), value)
-        low = max(low, 0.0)
+        low, high = _interval_of_gap(rates, value)
     else:
-        low, high = interval_of_largest(rates, 1, value)
+        low, high = interval_of_largest(rates[0], rates, 1, value)
     return Verdict(str(constraint), constraint.bound, value, low, high, _verdict(constraint, low, high))
 
 
-def _differences(rates: Sequence[Array]) -> Iterator[Array]:
-    """The differences whose largest is the gap."""
-    return (first - second for first, second in itertools.permutations(rates, 2))
+def _interval_of_gap(rates: Sequence[Array], value: float) -> tuple[float, float]:
+    """The gap is the largest difference of two rates: of one of the highest and one of the lowest."""
+    order = np.argsort([np.mean(draws) for draws in rates])
+    pairs = itertools.product(order[-EXTREMES:], order[:EXTREMES])
+    differences = (rates[above] - rates[below] for above, below in pairs if above != below)
+    largest = np.max(rates, axis=0) - np.min(rates, axis=0)
+    low, high = interval_of_largest(largest, differences, len(rates) * (len(rates) - 1), value)
+    return max(low, 0.0), high
 
 
 def _verdict(constraint: Constraint, low: float, high: float) -> str:

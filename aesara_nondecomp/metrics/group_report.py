@@ -161,8 +161,8 @@ class GroupReport(NamedTuple):
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
         cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
         value = float(measure.of_cells(_share(right, rows), cells))
-        forms = (recall_draws(right, rows) @ measure.forms(cells).T).T
-        low, high = interval_of_largest(-forms, len(forms), -value)
+        forms = -(recall_draws(right, rows) @ measure.forms(cells).T).T
+        low, high = interval_of_largest(np.max(forms, axis=0), forms, len(forms), -value)
         constant = (measure.of_cells(recalls.astype(float), cells) for recalls in (cells.positive, ~cells.positive))
         return {"value": value, "low": -high, "high": -low, "trivial": float(max(constant))}
 
