@@ -264,7 +264,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         spec = all_succeed(comm, lambda: self._spec_to_fit(X))
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
-            validation = all_succeed(comm, lambda: self._validation_rows(validation, spec))
+            validation = all_succeed(comm, lambda: self._validation_rows(validation, spec, groups))
         seed = seed_of(self.random_state)
         self.model_ = fit(
             X,
@@ -467,11 +467,12 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         X = check_rows(self, X, texts=spec.takes_text, reset=reset, min_rows=min_rows)
         return X, *check_vectors(X, y, sample_weight)
 
-    def _validation_rows(self, validation: Any, spec: NetworkSpec) -> tuple[Any, ...]:
+    def _validation_rows(self, validation: Any, spec: NetworkSpec, groups: Any) -> tuple[Any, ...]:
         needed = "fit takes validation rows as a pair (X, y); a share is a parameter: MeasureClassifier(validation=0.2)"
-        require(is_pair(validation), needed, validation)
-        X, y, *groups = validation
-        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(as_array(y, "labels")), *groups
+        usable = is_pair(validation) and (len(validation) == 2 or groups is not None)
+        require(usable, needed, validation)
+        X, y, *own_groups = validation
+        return check_rows(self, X, texts=spec.takes_text), compat.column_or_1d(as_array(y, "labels")), *own_groups
 
     def _keep(self, classes: NDArray[Any], spec: NetworkSpec) -> None:
         encoder, network = self.model_.encoder, self.model_.functions.network
