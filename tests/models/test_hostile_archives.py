@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hostile import changed_arrays, changed_bytes, changed_header, with_value
 
-from aesara_nondecomp import Model, TrainFunctions, load_model, measures, mlp
+from aesara_nondecomp import Model, TrainFunctions, gap, load_model, measures, mlp
 from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder, Vocabulary
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models.archive import write_archive
@@ -34,6 +34,7 @@ def model_of(network, encoder, classes=(0, 1)):
     weights, voters = functions.parameters(), [functions.parameters()]
     model = Model(functions, weights, measures.get("fbeta", beta=2), classes, 0.3, encoder, 0.1, best_step=3)
     model.quantifier, model.voters, model.extra = QUANTIFIER, voters, {"target": "y"}
+    model.constrained_by = (gap("tpr", at_most=0.1),)
     return model
 
 
@@ -78,6 +79,18 @@ HEADERS = [  # the model, the place of a value, the value, and the reason
     ("matrix", "best_step", "3", "best_step must be a whole number or None"),
     ("matrix", "collapsed", 1, "collapsed must be True or False"),
     ("matrix", "extra", [], "extra must be a dict"),
+    ("matrix", "constrained_by", None, "constrained_by must be a list of constraints"),
+    ("matrix", "constrained_by", {}, "constrained_by must be a list of constraints"),
+    ("matrix", "constrained_by", "tpr gap <= 0.1", "constrained_by must be a list of constraints"),
+    ("matrix", "constrained_by", ["tpr gap <= 0.1"], "constrained_by must be a list of constraints"),
+    ("matrix", "constrained_by", [{"rate": "tprr", "bound": 0.1, "kind": "gap"}], "Did you mean 'tpr'"),
+    ("matrix", "constrained_by", [{"rate": ["tpr"], "bound": 0.1, "kind": "gap"}], "unknown rate"),
+    ("matrix", "constrained_by", [{"rate": "tpr", "bound": NAN, "kind": "gap"}], "bound on tpr must lie in"),
+    ("matrix", "constrained_by", [{"rate": "tpr", "bound": "0.1", "kind": "gap"}], "bound on tpr must be a number"),
+    ("matrix", "constrained_by", [{"rate": "tpr", "bound": 0.1, "kind": "gaps"}], "unknown kind 'gaps'"),
+    ("matrix", "constrained_by", [{"rate": "precision", "bound": 0.1, "kind": "gap"}], "its gap is not linear"),
+    ("matrix", "constrained_by", [{"rate": "tpr"}], "TypeError"),
+    ("matrix", "constrained_by", [{"rate": "tpr", "bound": 0.1, "kind": "gap", "more": 1}], "TypeError"),
     ("matrix", "voters", 10**9, "voters must be as many as are stored"),
     ("matrix", "voters", -1, "voters must be as many as are stored"),
     ("matrix", "voters", True, "voters must be as many as are stored"),
