@@ -25,6 +25,7 @@ import aesara_nondecomp as an  # noqa: E402
 from aesara_nondecomp import data, drivers, measures, metrics, networks  # noqa: E402
 from aesara_nondecomp._checks import shown  # noqa: E402
 from aesara_nondecomp.cli.main import main  # noqa: E402
+from aesara_nondecomp.data.groups import read_groups  # noqa: E402
 from aesara_nondecomp.metrics import bootstrap, multiclass, prevalence_shift, quantification  # noqa: E402
 
 CALLS = 2000
@@ -34,13 +35,13 @@ TRAIN = {
     "--averaging": "part", "--l2": "not negative", "--sampler": "share", "--prior": "share", "--dropout": "part",
     "--optimizer": "name", "--schedule": "name", "--algorithm": "name", "--network": "name", "--backend": "name",
     "--activation": "name", "--hidden": "widths", "--patience": "count", "--validation": "validation",
-    "--seed": "seed", "--report": "output",
+    "--seed": "seed", "--report": "output", "--groups": "column", "--constraint": "measure",
 }  # fmt: skip
 COMMANDS = {
     "train": TRAIN,
     "predict": {"model": "model", "data": "file", "--out": "output"},
     "evaluate": {"model": "model", "data": "file", "--out": "output", "--target": "column", "--draws": "count",
-                 "--seed": "seed"},
+                 "--seed": "seed", "--groups": "column"},
     "quantify": {"model": "model", "data": "file", "--out": "output"},
 }  # fmt: skip
 DEFAULTS = {"model": "model.npz", "data": "rows.csv", "--target": "y", "--out": "out", "--steps": "3"}
@@ -181,6 +182,11 @@ CALLED = {
     "Measure.value": (of(F1.value, P=0.5, N=0.5, prior=0.3), {"P": "rates", "N": "rates", "prior": "share"}),
     "Measure.from_counts": (of(F1.from_counts, TP=3, FN=2, FP=1, TN=4), dict.fromkeys(
         ("TP", "FN", "FP", "TN"), "counts")),
+    "Constraint": (of(measures.Constraint, rate="tpr", bound=0.1, kind="gap"), {
+        "rate": "name", "bound": "part", "kind": "name"}),
+    "share": (of(an.share), {"at_least": "part"}),
+    "parse_constraint": (measures.parse_constraint, {"text": "name"}),
+    "read_groups": (of(read_groups, n_rows=60), {"groups": "groups"}),
     "measures.get": (of(measures.get, spec="f1"), {"spec": "name"}),
     "fbeta": (of(measures.get, spec="fbeta"), {"beta": "positive"}),
     "weighted_accuracy": (of(measures.get, spec="weighted_accuracy"), {"c": "not negative"}),
@@ -227,6 +233,8 @@ WORDS = {
     "y": ("y", "labels", "target"),
     "signs": ("signs", "labels"),
     "spec": ("measure",),
+    "at_least": ("at_least", "selection"),
+    "text": ("constraint",),
     "measures": ("measure",),
     "optimizer": ("optimi",),
     "network": ("network", "width", "texts"),
@@ -264,10 +272,13 @@ def is_right(name, argument, value):
         return argument in OPTIONAL
     if isinstance(value, np.ndarray) and len(value) == 40:
         return name in OF_ANY_LENGTH and argument != "groups"
+    if name == "read_groups":  # values may be missing, and all of one group
+        return isinstance(value, (list, np.ndarray)) and len(value) == 60 and np.ndim(value) == 1
     if argument == "y" and name in ("MeasureClassifier.score", "Model.calibrate"):
         return isinstance(value, np.ndarray) and value.dtype == float and not value.any()
     if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
-        return name == "adjusted_count" or (name, argument) in {("weighted_accuracy", "c"), ("Mix", "share")}
+        bounds = {("weighted_accuracy", "c"), ("Mix", "share"), ("Constraint", "bound"), ("share", "at_least")}
+        return name == "adjusted_count" or (name, argument) in bounds
     if isinstance(value, (float, Decimal)) and math.isnan(value):
         return argument == "zero_division"
     return False
