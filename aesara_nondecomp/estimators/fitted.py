@@ -12,13 +12,12 @@ from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.measures import GroupMeasure
-from aesara_nondecomp.metrics import Quantifier, confusion_at_threshold, score
+from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.models import Model
-from aesara_nondecomp.models.by_group import GroupedRows, check_value_groups, value_by_group
+from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 
 Array = NDArray[Any]
 
@@ -134,15 +133,11 @@ class FittedMixin:
         warn_of_unlike_scores()
         rows, signs = self._rows(X), encode_as(y, self.model_.classes)
         check_lengths(rows, signs)
-        weight, measure = None, self.model_.measure
-        if sample_weight is not None:
-            weight = checked_weights(sample_weight, len(signs))
-        check_value_groups(measure, groups)
-        grouped = GroupedRows.of(signs, groups)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(signs))
+        measure = self.model_.measure
+        grouped = rows_of_measure(measure, signs, groups)
         scores = self.model_.decision_function(rows)
-        if isinstance(measure, GroupMeasure):
-            return float(measure.oriented(value_by_group(measure, scores, self.threshold_, grouped, weight)))
-        return float(measure.oriented(score(measure, confusion_at_threshold(scores, signs, self.threshold_, weight))))
+        return float(measure.oriented(value_at_threshold(measure, scores, signs, self.threshold_, grouped, weight)))
 
     def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport:
         """Report the rate predicted right of each class in each group, with 95 % intervals.

@@ -39,8 +39,8 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     Raises
     ------
     ValueError
-        If the measure is unknown, or `zero_division` is no number; when scoring, if the labels are of more than two
-        classes, or all true and predicted ones are equal and `pos_label` does not say which class that is.
+        If the measure is unknown or needs groups, or `zero_division` is no number; when scoring, if the labels are of
+        more than two classes, or all true and predicted ones are equal and `pos_label` does not say which class it is.
 
     Examples
     --------
@@ -51,7 +51,13 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     """
     if not (isinstance(zero_division, str) and zero_division == WARN):
         zero_division = number("zero_division", zero_division, "'warn' or a number")
-    return make_scorer(oriented_value, measure=measures.get(measure), pos_label=pos_label, zero_division=zero_division)
+    measure = measures.get(measure)
+    if isinstance(measure, measures.GroupMeasure):
+        raise ValueError(
+            f"measure_scorer takes measures of two rates, got {measure}, which needs groups: leave scoring out, and "
+            "pass groups to MeasureClassifier.score by metadata routing."
+        )
+    return make_scorer(oriented_value, measure=measure, pos_label=pos_label, zero_division=zero_division)
 
 
 def oriented_value(

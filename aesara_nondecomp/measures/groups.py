@@ -201,7 +201,9 @@ class GroupMeasure(Measure):
         return bool(np.all(cells.shares[cells.group(group)] > 0))
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:  # noqa: N803
-        raise ValueError(f"{self.name} is a function of the recalls of cells, not of two rates: give groups.")
+        raise ValueError(
+            f"{self.name} is a function of the recalls of cells, not of two rates: use Model.value(X, y, groups=...)."
+        )
 
     def _from_counts(self, *counts: Any, smoothed: bool) -> Any:
         self._value(0.0, 0.0, 0.5, 0.0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import measures
+from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.data.groups import read_groups
@@ -58,36 +57,6 @@ class GroupedRows(NamedTuple):
         return cls(cell_of_rows(signs, found.codes, len(found.names)), found.names)
 
 
-def value_by_group(
-    measure: measures.GroupMeasure, scores: Array, threshold: float, rows: GroupedRows, weight: Array | None = None
-) -> float:
-    """Evaluate a measure of the worst group.
-
-    Parameters
-    ----------
-    measure : GroupMeasure
-        Such as "worst_cell".
-    scores : array, shape (n,)
-        Of the rows.
-    threshold : float
-        Scores above it are positive.
-    rows : GroupedRows
-        The rows.
-    weight : array, shape (n,), or None
-        Sample weights; None for equal ones.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If no group has rows for it.
-    """
-    return CellGoal(measure, (), rows.names).at(threshold, scores, rows.cell, weight).value
-
-
 def check_groups(users: list[str], groups: Any) -> None:
     """Check that groups are given where they are needed.
 
@@ -106,31 +75,69 @@ def check_groups(users: list[str], groups: Any) -> None:
     require(not users or groups is not None, f"{', '.join(users)} needs groups=, a value per row", groups)
 
 
-def check_value_groups(measure: measures.Measure, groups: Any) -> bool:
-    """Check the groups that a measure is evaluated with.
+def rows_of_measure(measure: measures.Measure, signs: Array, groups: Any) -> GroupedRows | None:
+    """The groups that a measure is evaluated with; to be called before rows are scored.
 
     Parameters
     ----------
     measure : Measure
         To be evaluated.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
     groups : object or None
         As given.
 
     Returns
     -------
-    bool
-        Whether it is a measure of the worst group.
+    GroupedRows or None
+        None for a measure of two rates.
 
     Raises
     ------
     ValueError
-        If groups are needed and missing, or given and without effect.
+        If groups are needed and missing, unusable, or given and without effect.
     """
     if not isinstance(measure, measures.GroupMeasure):
         require(groups is None, f"groups have no effect on {measure}: leave them out, or use by_group", groups)
-        return False
+        return None
     check_groups([str(measure)], groups)
-    return True
+    return GroupedRows.of(signs, groups)
+
+
+def value_at_threshold(
+    measure: measures.Measure, scores: Array, signs: Array, threshold: float, rows: GroupedRows | None,
+    weight: Array | None = None,
+) -> float:  # fmt: skip
+    """Evaluate a measure on hard predictions.
+
+    Parameters
+    ----------
+    measure : Measure
+        Of two rates, or of groups.
+    scores : array, shape (n,)
+        Of the rows.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    threshold : float
+        Scores above it are positive.
+    rows : GroupedRows or None
+        From `rows_of_measure`.
+    weight : array, shape (n,), or None
+        Sample weights; None for equal ones.
+
+    Returns
+    -------
+    float
+        In the measure's own orientation.
+
+    Raises
+    ------
+    ValueError
+        If no group has rows for the measure.
+    """
+    if rows is None:
+        return metrics.score(measure, metrics.confusion_at_threshold(scores, signs, threshold, weight))
+    return CellGoal(measure, (), rows.names).at(threshold, scores, rows.cell, weight).value
 
 
 class ByGroup:
@@ -200,20 +207,23 @@ class ByGroup:
         scores, rows = self._scored_groups(X, y, groups)
         return ConstraintReport.of(asked, scores > self.threshold, rows.cell, rows.names)
 
-    def _best_threshold(self, measure: measures.Measure, X: Any, y: Any, groups: Any) -> tuple[float, Array, Array]:
-        """The best threshold for a measure of groups, or under the model's constraints; scores and labels."""
-        users = [str(measure)] if isinstance(measure, measures.GroupMeasure) else []
-        users += [str(each) for each in self.constrained_by if each.needs_groups]
-        check_groups(users, groups)
-        if not users:
-            check_value_groups(measure, groups)
-        scores, rows = self._scored_groups(X, y, groups)
+    def _best_threshold(self, measure: measures.Measure, scores: Array, rows: GroupedRows) -> float:
+        """The best threshold for a measure of groups, or under the model's constraints."""
         goal = CellGoal(measure, self.constrained_by, rows.names)
         threshold = goal.best_threshold(scores, rows.cell, None)
         if goal.at(threshold, scores, rows.cell, None).excess > REACHED:
             asked = ", ".join(map(str, self.constrained_by))
             warn_caller(f"no threshold meets {asked} on these rows: this one breaks them least")
-        return threshold, scores, np.where(rows.cell % 2 == 1, 1, -1)
+        return threshold
+
+    def _rows_of_goal(self, measure: measures.Measure, signs: Array, groups: Any) -> GroupedRows | None:
+        """The groups that the threshold for a measure is chosen with; None where two rates suffice."""
+        users = [str(each) for each in self.constrained_by if each.needs_groups]
+        if not users:
+            found = rows_of_measure(measure, signs, groups)
+            return GroupedRows.of(signs, None) if found is None and self.constrained_by else found
+        check_groups(users, groups)
+        return GroupedRows.of(signs, groups)
 
     def _scored_groups(self, X: Any, y: Any, groups: Any) -> tuple[Array, GroupedRows]:
         """Scores, and the cells of the rows."""

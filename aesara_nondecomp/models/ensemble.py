@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import measures, metrics
+from aesara_nondecomp import measures
 from aesara_nondecomp._checks import number, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.data import check_lengths, decode, encode_as
+from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model import Model
 
 
@@ -106,7 +107,7 @@ class SoftVote:
         """
         return decode(np.where(self.decision_function(X) > 0, 1, -1), self.classes)
 
-    def value(self, X: Any, y: Any, measure: measures.Measure | str | None = None) -> float:
+    def value(self, X: Any, y: Any, measure: measures.Measure | str | None = None, *, groups: Any = None) -> float:
         """Compute a measure on hard predictions.
 
         Parameters
@@ -117,6 +118,8 @@ class SoftVote:
             Their labels, in the coding of the training labels.
         measure : measures.Measure or str, optional
             Another measure than the vote's own.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, which measures such as "worst_cell" need, and no others take.
 
         Returns
         -------
@@ -126,12 +129,14 @@ class SoftVote:
         Raises
         ------
         ValueError
-            If a classifier cannot use `X`, or if `y` has another length or an unknown label.
+            If a classifier cannot use `X`, if `y` has another length or an unknown label, or if groups are needed and
+            missing.
         """
+        measure = self.measure if measure is None else measures.get(measure)
         signs = encode_as(y, self.classes)
         check_lengths(X, signs)
-        confusion = metrics.confusion_at_threshold(self.decision_function(X), signs, 0.0)
-        return metrics.score(self.measure if measure is None else measures.get(measure), confusion)
+        rows = rows_of_measure(measure, signs, groups)
+        return value_at_threshold(measure, self.decision_function(X), signs, 0.0, rows)
 
 
 class _Member(NamedTuple):

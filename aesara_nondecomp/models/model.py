@@ -36,7 +36,7 @@ from aesara_nondecomp.models.archive import (
     usable,
     write_archive,
 )
-from aesara_nondecomp.models.by_group import ByGroup, check_value_groups, value_by_group
+from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_model, check_weights, network_names, stored_weights
 from aesara_nondecomp.step import TrainFunctions
 
@@ -296,11 +296,8 @@ class Model(ByGroup):
             If X, y or groups are unusable, or groups are needed and missing.
         """
         measure = self._measure(measure)
-        if not check_value_groups(measure, groups):
-            return metrics.score(measure, self.confusion_matrix(X, y))
-        assert isinstance(measure, measures.GroupMeasure)
-        scores, rows = self._scored_groups(X, y, groups)
-        return value_by_group(measure, scores, self.threshold, rows)
+        rows = rows_of_measure(measure, encode_as(y, self.classes), groups)
+        return value_at_threshold(measure, *self._scored(X, y), self.threshold, rows)
 
     def score(self, X: Any, y: Any, *, groups: Any = None) -> float:
         """Evaluate the trained measure on hard predictions, oriented so that larger is better.
@@ -351,11 +348,12 @@ class Model(ByGroup):
         Source: docs/algorithms.md 3.8.
         """
         measure = self._measure(measure)
-        if self.constrained_by or check_value_groups(measure, groups):
-            self.threshold, scores, signs = self._best_threshold(measure, X, y, groups)
-        else:
-            scores, signs = self._scored(X, y)
+        rows = self._rows_of_goal(measure, encode_as(y, self.classes), groups)
+        scores, signs = self._scored(X, y)
+        if rows is None:
             self.threshold, _ = metrics.best_threshold(measure, scores, signs)
+        else:
+            self.threshold = self._best_threshold(measure, scores, rows)
         if self.quantifier is not None:
             self.quantifier = Quantifier.fit(scores, signs, self.threshold)
         return self

@@ -110,3 +110,10 @@ def test_groups_reach_the_estimator_in_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), MeasureClassifier("worst_cell", **OPTIONS))
     pipeline.fit(X, Y, measureclassifier__groups=SEX)
     assert worst_cell(pipeline.predict(X)) > 0.4
+
+
+def test_a_scorer_of_predicted_labels_refuses_a_measure_of_groups_when_it_is_made():
+    with pytest.raises(
+        ValueError, match="measure_scorer takes measures of two rates, got worst_cell, which needs groups"
+    ):
+        an.measure_scorer("worst_cell")

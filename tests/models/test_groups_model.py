@@ -7,8 +7,21 @@ import warnings
 import numpy as np
 import pytest
 
-from aesara_nondecomp import Model, TrainFunctions, at_least, at_most, gap, linear, load_model, measures
+from aesara_nondecomp import (
+    Model,
+    SoftVote,
+    TrainFunctions,
+    at_least,
+    at_most,
+    gap,
+    linear,
+    load_model,
+    measures,
+    metrics,
+)
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.bootstrap import bootstrap
+from aesara_nondecomp.metrics.multiclass import averaged_value
 from aesara_nondecomp.models.archive import write_archive
 from aesara_nondecomp.models.model import to_archive
 
@@ -188,3 +201,28 @@ def test_files_and_pickles_of_before_have_no_constraints(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert former.value(X, Y) == model_of("f1").value(X, Y)
+
+
+def test_a_vote_is_evaluated_by_group_as_its_members_are():
+    vote = SoftVote([model_of(), model_of()])
+    assert vote.value(X, Y, groups=SEX) == model_of().value(X, Y, groups=SEX)
+    assert vote.value(X, Y, "f1") == model_of().value(X, Y, "f1")
+    with pytest.raises(ValueError, match="worst_cell needs groups="):
+        vote.value(X, Y)
+
+
+OF_TWO_RATES = {
+    "score": lambda: metrics.score("worst_cell", (1, 2, 3, 4)),
+    "report": lambda: metrics.report((1, 2, 3, 4), ["worst_cell"]),
+    "bootstrap": lambda: bootstrap((10, 20, 30, 40), ["worst_cell"]),
+    "best_threshold": lambda: metrics.best_threshold("worst_cell", SCORES, np.where(POSITIVE, 1, -1)),
+    "steady_threshold": lambda: metrics.steady_threshold("worst_cell", SCORES, np.where(POSITIVE, 1, -1)),
+    "averaged_value": lambda: averaged_value("worst_cell", Y, Y),
+    "Measure.value": lambda: measures.get("worst_cell").value(0.5, 0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", OF_TWO_RATES)
+def test_what_knows_two_rates_alone_says_where_a_measure_of_groups_is_evaluated(name):
+    with pytest.raises(ValueError, match=r"not of two rates: use Model.value\(X, y, groups=...\)"):
+        OF_TWO_RATES[name]()
