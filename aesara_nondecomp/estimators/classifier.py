@@ -75,8 +75,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Decay in [0, 1) of the running average of the weights. Default: the algorithm's.
     l2 : float, optional
         Weight decay of the weight matrices, at least 0. Default: the algorithm's with adamw, 0 with others.
-    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
-        How batches are drawn, or the fraction of positives in each.
+    sampler : {"natural", "stratified", "balanced", "cell_balanced"} or float, default "natural"
+        How batches are drawn, or the fraction of positives in each; "cell_balanced" needs groups.
     standardize : bool, default True
         Centre and scale dense columns to mean 0 and deviation 1 on the training rows.
     prior : float, optional

@@ -151,9 +151,17 @@ class Constraint:
         -------
         float or array
             NaN where it is undefined.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two groups have rows for a gap.
         """
         rates = self.rates(recalls, cells)
-        return rates[0] if self.kind != "gap" else np.max(rates, axis=0) - np.min(rates, axis=0)
+        if self.kind != "gap":
+            return rates[0]
+        self._require_groups(len(rates))
+        return np.max(rates, axis=0) - np.min(rates, axis=0)
 
     def rates(self, recalls: Array, cells: Cells) -> list[Any]:
         """The rate of all rows; for a gap that of each group that has rows for it.
@@ -169,11 +177,6 @@ class Constraint:
         -------
         list of float or of array
             NaN where a rate is undefined.
-
-        Raises
-        ------
-        ValueError
-            If fewer than two groups have such rows, for a gap.
         """
         return [ratio.value(recalls) for ratio in self._ratios(cells)]
 
@@ -205,9 +208,15 @@ class Constraint:
         -------
         B : float64 array, shape (k, m)
         b : float64 array, shape (k,)
+
+        Raises
+        ------
+        ValueError
+            If fewer than two groups have rows for a gap.
         """
         ratios = self._ratios(cells)
         if self.kind == "gap":
+            self._require_groups(len(ratios))
             scaled = [(ratio.a / ratio.d0, ratio.a0 / ratio.d0) for ratio in ratios]
             pairs = [(second, first) for first, second in itertools.permutations(scaled, 2)]
             lines = [(a - other, a0 - other0 + self.bound) for (a, a0), (other, other0) in pairs]
@@ -224,9 +233,10 @@ class Constraint:
         if self.kind != "gap":
             return [RATES[self.rate](cells, np.ones(len(cells.rows), dtype=bool))]
         ratios = [RATES[self.rate](cells, cells.group(k)) for k in range(len(cells.groups))]
-        defined = [ratio for ratio in ratios if ratio.d0 > 0]
-        require(len(defined) > 1, f"{self} needs two groups with such rows", len(defined))
-        return defined
+        return [ratio for ratio in ratios if ratio.d0 > 0]
+
+    def _require_groups(self, found: int) -> None:
+        require(found > 1, f"{self} needs two groups with such rows", found)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for a model file.

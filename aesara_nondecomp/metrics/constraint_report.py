@@ -37,7 +37,8 @@ class Verdict(NamedTuple):
     bound : float
         What was asked for.
     value : float
-        On the rows: a rate, or its largest difference between two groups. NaN if it is undefined.
+        On the rows: a rate, or its largest difference between two groups. NaN if it is undefined, as the precision is
+        if nothing is predicted positive, and the gap if the rows are of one group.
     low : float
         Lower end of its 95 % interval; NaN likewise.
     high : float
@@ -85,11 +86,6 @@ class ConstraintReport(NamedTuple):
         Returns
         -------
         ConstraintReport
-
-        Raises
-        ------
-        ValueError
-            If fewer than two groups have rows that a gap compares.
         """
         return cls(tuple(_judged(constraint, predicted, cell, groups) for constraint in constraints))
 
@@ -154,11 +150,13 @@ def _judged(constraint: Constraint, predicted: Array, cell: Array, groups: Seque
         cell, groups = cell % 2, ()
     right, rows = cell_counts(predicted, cell, len(groups))
     cells = Cells(tuple(groups), rows, rows / rows.sum())
-    with np.errstate(invalid="ignore"):
-        value = float(constraint.value(right / rows, cells))
+    rates = constraint.rates(recall_draws(right, rows), cells)
+    value = math.nan
+    if constraint.kind != "gap" or len(rates) > 1:
+        with np.errstate(invalid="ignore"):
+            value = float(constraint.value(right / rows, cells))
     if math.isnan(value):
         return Verdict(str(constraint), constraint.bound, value, math.nan, math.nan, NOT_SHOWN)
-    rates = constraint.rates(recall_draws(right, rows), cells)
     if constraint.kind == "gap":
         low, high = _interval_of_gap(rates, value)
     else:

@@ -151,15 +151,12 @@ class GroupReport(NamedTuple):
         -------
         dict of str to float
             Its "value", the ends "low" and "high" of its 95 % interval, and as "trivial" the better value of the two
-            constant predictions.
-
-        Raises
-        ------
-        ValueError
-            If no group has rows for it.
+            constant predictions. All NaN if no group takes part, as in balanced accuracy if none has both classes.
         """
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
         cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
+        if not len(measure.forms(cells)):
+            return dict.fromkeys(("value", "low", "high", "trivial"), math.nan)
         value = float(measure.of_cells(_share(right, rows), cells))
         forms = -(recall_draws(right, rows) @ measure.forms(cells).T).T
         low, high = interval_of_largest(np.max(forms, axis=0), forms, len(forms), -value)

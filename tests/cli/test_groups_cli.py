@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +109,15 @@ def test_a_file_without_the_groups_is_evaluated_without_them_and_one_warning_say
         assert "groups" not in facts and "worst_cell" not in facts["measures"]
         assert list(facts.get("constraints", ())) == (["precision >= 0.6"] if named else [])
     assert predicted_by(trained[1], tmp_path, table).shape == (N,)  # groups are never needed to predict
+
+
+def test_a_file_of_one_group_leaves_the_gap_undefined(trained, tmp_path):
+    path, lines = tmp_path / "men.csv", Path(trained[0]).read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], *(line for line in lines[1:] if ",M," in line)]))
+    facts = evaluated(trained[2], str(path), tmp_path / "e.json")
+    assert facts["constraints"]["tpr gap <= 0.3"] == {
+        "bound": 0.3, "value": None, "low": None, "high": None, "verdict": "not shown",
+    }  # fmt: skip
 
 
 def test_the_text_has_tables_of_groups_and_constraints(trained, capsys):
