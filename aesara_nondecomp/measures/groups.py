@@ -202,7 +202,8 @@ class GroupMeasure(Measure):
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:  # noqa: N803
         raise ValueError(
-            f"{self.name} is a function of the recalls of cells, not of two rates: use Model.value(X, y, groups=...)."
+            f"{self.name} is a function of the recalls of cells, not of two rates: give groups, as to "
+            "Model.value(X, y, groups=...)."
         )
 
     def _from_counts(self, *counts: Any, smoothed: bool) -> Any:

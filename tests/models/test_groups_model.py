@@ -224,5 +224,5 @@ OF_TWO_RATES = {
 
 @pytest.mark.parametrize("name", OF_TWO_RATES)
 def test_what_knows_two_rates_alone_says_where_a_measure_of_groups_is_evaluated(name):
-    with pytest.raises(ValueError, match=r"not of two rates: use Model.value\(X, y, groups=...\)"):
+    with pytest.raises(ValueError, match=r"not of two rates: give groups, as to Model.value\(X, y, groups=...\)"):
         OF_TWO_RATES[name]()
