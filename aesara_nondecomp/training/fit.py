@@ -25,7 +25,7 @@ from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.former_parameters import fit_parameters
 from aesara_nondecomp.training.groups import (
     check_cells,
-    warn_of_few_held_rows,
+    check_held_cells,
 )
 from aesara_nondecomp.training.held_out import judged, monitor_of
 from aesara_nondecomp.training.param_checks import (
@@ -121,7 +121,7 @@ def fit(
         Decay in [0, 1) of the running average of the weights. Default: the recipe's.
     l2 : float, optional
         Weight decay of the weight matrices, at least 0. Default: the recipe's with "adamw", 0 with other optimisers.
-    sampler : {"natural", "stratified", "balanced"} or float, default "natural"
+    sampler : {"natural", "stratified", "balanced", "cell_balanced"} or float, default "natural"
         How batches are drawn, or the fraction of positives in each. See `data.MiniBatches`.
     standardize : bool, default True
         Centre and scale dense columns on the training rows: to mean 0 and deviation 1, clipped at 10 deviations, or for
@@ -310,7 +310,7 @@ def _recipe(
     if constraints and data.cells is not None:
         recipe = constrained(recipe, constraints, data.cells)
     if data.cells is not None and any(isinstance(phase.driver, CellDriver) for phase in recipe.phases):
-        warn_of_few_held_rows(data.cells, data.held_cells())
+        check_held_cells(data.cells, data.held_cells(), measure, constraints)
     check_recipe(recipe, network, data.rows.weight)
     return recipe
 

@@ -107,8 +107,10 @@ def counted_cells(cell: NDArray[Any] | None, groups: Sequence[str], weight: NDAr
     return cells
 
 
-def warn_of_few_held_rows(cells: Cells, held: Sequence[NDArray[Any]]) -> None:
-    """Say which cells have too few rows held out to move the duals.
+def check_held_cells(
+    cells: Cells, held: Sequence[NDArray[Any]], measure: Measure, constraints: Sequence[Constraint]
+) -> None:
+    """Check that rows held out have the groups to judge a model by.
 
     Parameters
     ----------
@@ -116,11 +118,40 @@ def warn_of_few_held_rows(cells: Cells, held: Sequence[NDArray[Any]]) -> None:
         Of the training rows.
     held : sequence of int array
         Cells of the rows held out from each network.
+    measure : Measure
+        What is trained for.
+    constraints : sequence of Constraint
+        Possibly none.
+
+    Raises
+    ------
+    ValueError
+        If a gap finds fewer than two groups there, or a measure of the worst group none.
+
+    Warns
+    -----
+    UserWarning
+        Of the cells that have too few rows held out to move the duals.
     """
+    recalls = np.zeros(len(cells.rows))
+    for found in (Cells.of(cell, cells.groups) for cell in held):
+        try:
+            for constraint in constraints:
+                constraint.inequalities(found)
+            if isinstance(measure, GroupMeasure):
+                measure.of_cells(recalls, found)
+        except ValueError as error:
+            raise ValueError(f"the rows held out cannot judge a model: {error}. Hold other rows out.") from None
+    _warn_of_few(cells, held)
+
+
+def _warn_of_few(cells: Cells, held: Sequence[NDArray[Any]]) -> None:
+    """Say which cells have too few rows held out to move the duals."""
     if not held:
         return
     smallest = np.min([np.bincount(cell, minlength=len(cells.rows)) for cell in held], axis=0)
-    few = [name for name, rows, own in zip(cells.names, smallest, cells.rows) if own > 0 and rows < ENOUGH_HELD_ROWS]
+    counted = zip(cells.names[: 2 * len(cells.groups) or 2], smallest)
+    few = [name for name, rows in counted if rows < ENOUGH_HELD_ROWS]
     if few:
         warn_caller(
             f"fewer than {ENOUGH_HELD_ROWS} rows are held out of {', '.join(few)}: there the duals follow the training "

@@ -144,6 +144,12 @@ CLASS_WISE = {"algorithm": "struct_ann", "constraints": [share(at_most=0.5)]}
         ("f1", CLASS_WISE, "an algorithm that weights classes"),
         ("worst_cell", {"groups": SEX, "validation": (X, Y)}, r"\(X, y, groups\)"),
         ("f1", {"validation": (X, Y, SEX)}, r"give \(X, y\)"),
+        (
+            "likelihood",
+            {"groups": SEX, "constraints": [gap("tpr", at_most=0.1)], "validation": (X, Y, np.full(N, "f"))},
+            "rows held out cannot judge a model.*two groups",
+        ),
+        ("worst_cell", {"groups": SEX, "validation": (X, Y, np.full(N, "other"))}, "rows held out cannot judge"),
     ],
 )
 def test_wrong_uses_of_groups_and_constraints_are_refused(functions, measure, options, message):

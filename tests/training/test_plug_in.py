@@ -9,6 +9,7 @@ from oracles import LinearProblem
 import aesara_nondecomp as an
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp.data import stratified_split
+from aesara_nondecomp.measures import Cells
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for
 
@@ -131,8 +132,11 @@ def test_a_recipe_of_ones_own_may_choose_its_threshold(functions):
 
 
 def test_only_two_algorithms_move_the_threshold():
-    problem = Problem(PRIOR, 0.001)
+    of_each = np.array([35, 15]) / 100  # two groups, alike
+    cells = Cells(("a", "b"), np.array([35, 15, 35, 15, 0, 0]), np.array([*of_each, *of_each, 0, 0]))
+    problem = Problem(PRIOR, 0.001, cells=cells)
     measure_of = {"denim": "kld", "nemsis": "kld", "duple": "min", "spade": "min"}
+    measure_of = {**measure_of, "worst_group": "worst_cell", "group_dro": "worst_cell"}
     thresholds = {
         name: recipe_for(measure_of.get(name.removeprefix("paper_").removesuffix("_ns"), "f1"), problem, name).threshold
         for name in ALGORITHMS
