@@ -21,6 +21,7 @@ from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.fused import FusedOp
 from aesara_nondecomp.ops.lstm import LSTM
 from aesara_nondecomp.ops.optimisers import SGD, Adam, Momentum
+from aesara_nondecomp.ops.rewards import CellRewardSums
 from aesara_nondecomp.ops.update import RuleOp
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,7 @@ SHAPES = {
     "AllFinite": [(7, 5)],
     "Standardise": [(7, 5), (5,), (5,), ()],
     "RewardSums": [(7,), (7,), (4,), ()],
+    "CellRewardSums": [(7,), (7,), (7,), (6, 2), ()],
     "CellRewards": [(7, 5), (7,), (7,), (4,), (4, 5), (4,), (5,), ()],
     "Periodic": [(7, 5), (2,), (2, 3), (2, 3), (2, 3, 2), (2, 2), (1,), (1,), (1,)],
     "PeriodicGradient": [(7, 10), (7, 5), (2,), (2, 3), (2, 3), (2, 3, 2)],
@@ -52,7 +54,15 @@ NODES = list({library.key(node.op, node): node for node in library_entries.nodes
 
 
 def values_for(node):
-    """Inputs of a node: positive scalars, weights and optimiser slots, indices from 0 to 3 or 4, all else normal."""
+    """Inputs of a node: those of `_drawn`, with cells of the classes of their rows."""
+    values = list(_drawn(node))
+    if type(node.op) is CellRewardSums:
+        values[2] = np.asarray(values[2] // 2 * 2 + (values[1] > 0), "int32")
+    return values
+
+
+def _drawn(node):
+    """Positive scalars, weights and optimiser slots, indices from 0 to 3 or 4, all else normal."""
     rng = np.random.default_rng(3)
     positive = isinstance(node.op, (RuleOp, CellRewards))
     for variable, shape in zip(node.inputs, SHAPES[type(node.op).__name__]):

@@ -19,7 +19,7 @@ template <typename number> struct ClassWeights {
     number sigmoid(npy_intp, number label) const { return label < 0 ? s_neg : s_pos; }
     number logistic(npy_intp, number label) const { return label < 0 ? l_neg : l_pos; }
 };
-template <typename number> struct CellWeights {
+template <typename number> struct RowWeights {
     const number *__restrict__ of_sigmoid, *__restrict__ of_logistic;
     number sigmoid(npy_intp i, number) const { return of_sigmoid[i]; }
     number logistic(npy_intp i, number) const { return of_logistic[i]; }
@@ -103,7 +103,7 @@ static void add_cell_rewards(npy_intp b, const number *f, const number *label, c
                              const double *weights, npy_intp m, const number scale, const number per_row,
                              double *class_sum, double *cell_sums, number *slope) {
     number sigmoid[REWARD_ROWS], logistic[REWARD_ROWS], of_sigmoid[REWARD_ROWS], of_logistic[REWARD_ROWS];
-    const CellWeights<number> of_cell = {of_sigmoid, of_logistic};
+    const RowWeights<number> of_cell = {of_sigmoid, of_logistic};
     /* Then the very same loop as without cells, so that results are equal to the last bit. */
     const bool by_class = by_class_alone(weights, m);
     const double of_classes[4] = {m > 1 ? weights[2] : 0, m ? weights[0] : 0, m > 1 ? weights[3] : 0,
