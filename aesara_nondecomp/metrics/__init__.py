@@ -8,6 +8,8 @@ classes); `cell_rates` and `cell_threshold` (likewise for cells, class times gro
 and `constraint_report` (what is shown of groups and constraints).
 """
 
+from typing import TYPE_CHECKING
+
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates, class_sums
 from aesara_nondecomp.metrics.confusion import (
@@ -18,9 +20,12 @@ from aesara_nondecomp.metrics.confusion import (
     score,
 )
 from aesara_nondecomp.metrics.confusion_sums import ConfusionSums, RunningConfusion, confusion_sums
-from aesara_nondecomp.metrics.plug_in_rule import PlugIn, plug_in
 from aesara_nondecomp.metrics.quantification import Quantifier
 from aesara_nondecomp.metrics.threshold import best_threshold, steady_threshold
+
+if TYPE_CHECKING:  # what `lazy` says, for type checkers and editors
+    from aesara_nondecomp.metrics.plug_in_rule import PlugIn as PlugIn
+    from aesara_nondecomp.metrics.plug_in_rule import plug_in as plug_in
 
 __all__ = [
     "ClassSums",
@@ -43,7 +48,7 @@ __all__ = [
 
 __getattr__, __dir__ = lazy(
     __name__,
-    {},
+    {"PlugIn": "metrics.plug_in_rule", "plug_in": "metrics.plug_in_rule"},  # with the measures of K classes
     former={
         "ConfusionTable": "ConfusionMatrix",
         "confusion_table": "confusion_matrix",

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -38,7 +37,8 @@ def jeffreys_interval(right: Array, rows: Array) -> tuple[Array, Array]:
     high : float64 array, shape (m,)
         1 where all are right; NaN likewise.
     """
-    quantile = scipy.special.betaincinv
+    from scipy.special import betaincinv as quantile  # slow
+
     a, b = right + 0.5, rows - right + 0.5
     low = np.where(right == 0, 0.0, quantile(a, b, TAIL))
     high = np.where(right == rows, 1.0, quantile(a, b, 1 - TAIL))
@@ -96,4 +96,6 @@ def _low_quantile(draws: Array, level: float) -> float:
     found = float(np.quantile(draws, level))
     if level * len(draws) >= FEWEST_BELOW:
         return found
-    return min(found, float(draws.mean() + scipy.special.ndtri(level) * draws.std()))
+    from scipy.special import ndtri  # slow
+
+    return min(found, float(draws.mean() + ndtri(level) * draws.std()))
