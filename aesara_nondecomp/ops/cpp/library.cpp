@@ -129,6 +129,13 @@ static const char *const CALL = "aesara_nondecomp.Call";
 
 static void free_call(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, CALL)); }
 
+/* Py_RETURN_NONE of Python 3.12 and 3.13 takes None for immortal. Under an older Python, where a library that was built
+   with these runs too, every call would take a reference to None away, until it is freed. */
+static PyObject *none() {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
 /* bind(key, numbers, types of the inputs, types of the outputs) -> capsule, or None for a key that is not there. */
 static PyObject *bind(PyObject *, PyObject *arguments) {
     const char *key;
@@ -138,7 +145,7 @@ static PyObject *bind(PyObject *, PyObject *arguments) {
         return NULL;
     const Entry *entry = ENTRIES;
     while (entry->key && strcmp(entry->key, key)) entry++;
-    if (!entry->key) Py_RETURN_NONE;
+    if (!entry->key) return none();
     Call *call = (Call *) calloc(1, sizeof(Call));
     if (!call) return PyErr_NoMemory();
     call->function = entry->function;
@@ -157,7 +164,7 @@ static PyObject *run(PyObject *, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO!O!", &capsule, &PyList_Type, &inputs, &PyList_Type, &outputs)) return NULL;
     const Call *call = (const Call *) PyCapsule_GetPointer(capsule, CALL);
     if (!call || !call->run(inputs, outputs)) return NULL;
-    Py_RETURN_NONE;
+    return none();
 }
 
 /* use_blas(addresses in the order of LoadedBlas) */
@@ -166,7 +173,7 @@ static PyObject *use_blas(PyObject *, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "nnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5)) return NULL;
     static_assert(sizeof(at) == sizeof(loaded_blas), "an address is as large as a Py_ssize_t");
     memcpy((void *) &loaded_blas, at, sizeof(at));
-    Py_RETURN_NONE;
+    return none();
 }
 
 /* runs_avx2() -> whether this processor runs what is built with -mavx2 -mfma. */
@@ -174,7 +181,7 @@ static PyObject *runs_avx2(PyObject *, PyObject *) {
 #ifdef __x86_64__
     return PyBool_FromLong(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
 #else
-    Py_RETURN_FALSE;
+    return PyBool_FromLong(0);
 #endif
 }
 
