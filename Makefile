@@ -2,6 +2,7 @@
 # make test      the test suite
 # make lint      ruff (rules and layout), mypy, and clang-format and g++ on the C++ headers
 # make sanitize  the tests of the Ops, their C++ compiled with AddressSanitizer and UndefinedBehaviorSanitizer
+# make docs      the documentation with its gallery, in out/docs
 # make dist      sdist and wheel in dist/, checked
 # make clean     removes the virtual environment and the outputs, not Aesara's compile cache
 #
@@ -16,7 +17,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	"$$name" -c '$(SUPPORTED)' 2>/dev/null && { echo "$$name"; break; }; done)
 IN_VENV = $(VENV)/bin/python
 
-.PHONY: demo test lint sanitize dist clean
+.PHONY: demo test lint sanitize docs dist clean
 
 demo: $(VENV)/.demo
 	$(IN_VENV) -m benchmarks demo --output out/demo
@@ -39,6 +40,10 @@ sanitize: $(VENV)/.installed
 	  AESARA_FLAGS="$${AESARA_FLAGS:+$$AESARA_FLAGS,}base_compiledir=$(CURDIR)/build/sanitize,gcc__cxxflags=$(SANITIZERS)" \
 	  $(IN_VENV) -m pytest -q --capture=sys tests/ops tests/step/test_prefetch.py tests/step/test_checked_rows.py
 
+# Any warning is an error, and any link within that leads nowhere.
+docs: $(VENV)/.docs
+	$(IN_VENV) -m sphinx -q -W --keep-going -j auto -b html docs out/docs
+
 # The tag of a wheel that Linux's distributions share says from which version of libc on the library loads.
 dist: $(VENV)/.release
 	rm -rf dist
@@ -50,7 +55,8 @@ dist: $(VENV)/.release
 	$(IN_VENV) -m twine check --strict dist/*
 
 clean:
-	rm -rf $(VENV) out build dist *.egg-info aesara_nondecomp/ops/*.so .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) out build dist *.egg-info aesara_nondecomp/ops/*.so .mypy_cache .pytest_cache .ruff_cache \
+	  docs/api docs/gallery docs/repository
 
 # The demo needs little beside the core, so that a newcomer does not wait for the tools of a developer.
 $(VENV)/.demo: setup.py
@@ -58,6 +64,9 @@ $(VENV)/.demo: setup.py
 
 $(VENV)/.installed: setup.py
 	$(call install,$(EXTRAS))
+
+$(VENV)/.docs: setup.py
+	$(call install,docs)
 
 $(VENV)/.release: setup.py
 	$(call install,release)

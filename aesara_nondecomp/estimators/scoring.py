@@ -24,7 +24,7 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     Parameters
     ----------
     measure : str or measures.Measure
-        Errors such as "kld" are negated, like scikit-learn's "neg_..." scores.
+        Errors such as "kld" are negated, like scikit-learn's ``neg_`` scores.
     pos_label : scalar, optional
         The positive label. Default: the larger one.
     zero_division : {"warn", 0.0, 1.0, nan}, default "warn"

@@ -6,7 +6,7 @@
 - `Adam`      Kingma and Ba 2015, with g in place of minus the loss gradient
 - `AdamW`     Adam with weight decay taken off the weights, not added to the gradient (Loshchilov and Hutter 2019)
 
-Weight decay enters as g := g - decay * p, the gradient of the penalty -decay/2 |p|^2 (in `AdamW`:
+Weight decay enters as g := g - decay * p, the gradient of the penalty -decay/2 p^2 (in `AdamW`:
 p := p - learning_rate * decay * p).  The learning rate is an input of every step, never part of the compiled code.
 
 Each rule is written twice, in NumPy and in C; the tests hold the two against each other.  To add one, write a subclass

@@ -1,0 +1,90 @@
+"""Settings of Sphinx: `make docs` builds the site from this folder, offline, into out/docs."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+# The library of the installation runs what the examples train, so that no page waits for a compiler.
+os.environ["AESARA_FLAGS"] = ",".join(filter(None, [os.environ.get("AESARA_FLAGS"), "cxx="]))
+
+import api_pages  # noqa: E402
+import repository_pages  # noqa: E402
+
+import aesara_nondecomp as an  # noqa: E402
+
+project = "aesara_nondecomp"
+author = "The aesara_nondecomp developers"
+version = release = an.__version__
+language = "en-GB"
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["examples", "gallery/**/*.ipynb"]
+templates_path = ["_templates"]
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", "[a-z_]+")]  # numpydoc links attributes, and those that it describes have no entry
+suppress_warnings = ["myst.header"]  # reports that programs write have tables below a third-level heading
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+default_role = None
+autodoc_typehints = "none"  # numpydoc's types are those that were written to be read
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "image_scrapers": ("matplotlib",),
+    "min_reported_time": 20,
+    "parallel": True,
+    "write_computation_times": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "aesara_nondecomp"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+copyright = "the aesara_nondecomp developers; BSD-3-Clause"
+
+
+def skip_generated(app, what, name, member, skip, options):
+    """Leave out what nobody wrote: the fields of a named tuple, which its Attributes section describes."""
+    return True if (getattr(member, "__doc__", None) or "").startswith("Alias for field number") else skip
+
+
+def relink(app, docname, source):
+    """Let the links of Markdown pages, which are right in the repository, be right on the site too."""
+    if app.env.doc2path(docname).endswith(".md"):
+        source[0] = repository_pages.relinked(source[0], docname)
+
+
+def setup(app):
+    """Write the pages that are made before Sphinx looks for sources."""
+    api_pages.write(HERE / "api")
+    repository_pages.write(HERE)
+    app.connect("source-read", relink)
+    app.connect("autodoc-skip-member", skip_generated)
