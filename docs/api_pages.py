@@ -59,7 +59,13 @@ def page(module: str, rows: list[tuple[str, str]]) -> str:
     elsewhere = [f":py:obj:`~{path}`" for name, path in rows if path != f"{module}.{name}"]
     lines = [title, "=" * len(title), "", f".. automodule:: {module}", "   :no-members:", "   :no-index:", ""]
     if own:
-        lines += [".. autosummary::", "   :nosignatures:", "   :toctree: names", "   :template: member.rst", ""]
+        lines += [
+            ".. autosummary::",
+            "   :nosignatures:",
+            "   :toctree: names",
+            "   :template: autosummary/member.rst",
+            "",
+        ]
         lines += [f"   {name}" for name in own] + [""]
     if elsewhere:
         lines += ["Also here: " + ", ".join(elsewhere) + ".", ""]

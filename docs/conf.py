@@ -37,6 +37,7 @@ myst_heading_anchors = 4
 
 default_role = None
 autodoc_typehints = "none"  # numpydoc's types are those that were written to be read
+autodoc_inherit_docstrings = False  # Aesara's are written for another site
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -61,7 +62,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
+    "header_links_before_dropdown": 5,
     "navigation_with_keys": False,
     "show_prev_next": False,
     "footer_start": ["copyright"],
@@ -72,8 +75,9 @@ copyright = "the aesara_nondecomp developers; BSD-3-Clause"
 
 
 def skip_generated(app, what, name, member, skip, options):
-    """Leave out what nobody wrote: the fields of a named tuple, which its Attributes section describes."""
-    return True if (getattr(member, "__doc__", None) or "").startswith("Alias for field number") else skip
+    """Leave out what nobody wrote: fields of a named tuple, which its Attributes describe, and scikit-learn's methods."""
+    field = (getattr(member, "__doc__", None) or "").startswith("Alias for field number")
+    return True if field or (name.startswith("set_") and name.endswith("_request")) else skip
 
 
 def relink(app, docname, source):
