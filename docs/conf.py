@@ -39,6 +39,7 @@ default_role = None
 autodoc_typehints = "none"  # numpydoc's types are those that were written to be read
 autodoc_inherit_docstrings = False  # Aesara's are written for another site
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -60,6 +61,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "aesara_nondecomp"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+# Pages without pages below them have no contents to show at their side.
+LEAVES = [path.stem for path in HERE.glob("*.md") if path.stem not in ("api", "benchmarks")]
+html_sidebars = {name: [] for name in [*LEAVES, "repository/CHANGELOG", "repository/CONTRIBUTING"]}
 html_show_sourcelink = False
 html_copy_source = False
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
@@ -74,10 +78,11 @@ html_theme_options = {
 copyright = "the aesara_nondecomp developers; BSD-3-Clause"
 
 
-def skip_generated(app, what, name, member, skip, options):
-    """Leave out what nobody wrote: fields of a named tuple, which its Attributes describe, and scikit-learn's methods."""
+def skip_foreign(app, what, name, member, skip, options):
+    """Leave out what nobody here wrote: the fields of a named tuple, and what is inherited from other packages."""
     field = (getattr(member, "__doc__", None) or "").startswith("Alias for field number")
-    return True if field or (name.startswith("set_") and name.endswith("_request")) else skip
+    home = getattr(member, "__module__", None)
+    return True if field or home and not home.startswith(api_pages.PACKAGE) else skip
 
 
 def relink(app, docname, source):
@@ -91,4 +96,4 @@ def setup(app):
     api_pages.write(HERE / "api")
     repository_pages.write(HERE)
     app.connect("source-read", relink)
-    app.connect("autodoc-skip-member", skip_generated)
+    app.connect("autodoc-skip-member", skip_foreign)
