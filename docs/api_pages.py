@@ -54,7 +54,7 @@ def entries() -> dict[str, list[tuple[str, str]]]:
 
 def page(module: str, rows: list[tuple[str, str]]) -> str:
     """One page as reStructuredText."""
-    title = f"``{module}``"
+    title = module.removeprefix(f"{PACKAGE}.")
     own = [name for name, path in rows if path == f"{module}.{name}"]
     elsewhere = [f":py:obj:`~{path}`" for name, path in rows if path != f"{module}.{name}"]
     lines = [title, "=" * len(title), "", f".. automodule:: {module}", "   :no-members:", "   :no-index:", ""]
