@@ -87,7 +87,7 @@ def skip_foreign(app, what, name, member, skip, options):
 
 def relink(app, docname, source):
     """Let the links of Markdown pages, which are right in the repository, be right on the site too."""
-    if app.env.doc2path(docname).endswith(".md"):
+    if os.fspath(app.env.doc2path(docname)).endswith(".md"):
         source[0] = repository_pages.relinked(source[0], docname)
 
 
