@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 # The library of the installation runs what the examples train, so that no page waits for a compiler.
 os.environ["AESARA_FLAGS"] = ",".join(filter(None, [os.environ.get("AESARA_FLAGS"), "cxx="]))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # examples run beside each other
 
 import api_pages  # noqa: E402
 import repository_pages  # noqa: E402
