@@ -10,6 +10,7 @@ import pytest
 
 import aesara_nondecomp
 
+pytest.importorskip("sklearn", reason="the reference has the estimator: the extra `sklearn`")
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 API, PAGES = (runpy.run_path(str(DOCS / f"{name}.py")) for name in ("api_pages", "repository_pages"))
