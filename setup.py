@@ -173,6 +173,7 @@ setup(
             "data/embedded/*",
             "ops/cpp/*",
             "py.typed",
+            "reports/page.css",
         ],
     },
     ext_modules=LIBRARIES,

@@ -10,8 +10,8 @@
 Reading order, in which each folder imports only from those before it: `measures` (what to train for), `metrics`
 (confusion matrices, class rates, prevalence), `data` (labels, files, mini-batches), `drivers` (DUPLE, DENIM, DAME and
 the baselines), `history` (records of a run), `ops` and `networks` (symbolic graphs), `step` (the compiled training
-step), `parallel` (MPI), `models` (trained models), `training` (`fit`, recipes, the training loop), `estimators`
-(scikit-learn), `cli` (the command line).
+step), `parallel` (MPI), `reports` (web pages), `models` (trained models), `training` (`fit`, recipes, the training
+loop), `estimators` (scikit-learn), `cli` (the command line).
 
 Names are loaded on first use, so that `measures`, `metrics`, `data`, `drivers` and `history` work without importing
 Aesara.

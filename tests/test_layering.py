@@ -14,10 +14,10 @@ PACKAGE = ROOT / "aesara_nondecomp"
 # The reading order: each may import from this package what stands before it.
 LAYERS = (
     "_checks", "_arrays", "_files", "_figures", "_tables", "_names", "_numeric", "_communicator", "_aesara", "measures",
-    "metrics", "data", "drivers", "history", "ops", "networks", "step", "parallel", "models", "training", "estimators",
-    "cli", "__main__",
+    "metrics", "data", "drivers", "history", "ops", "networks", "step", "parallel", "reports", "models", "training",
+    "estimators", "cli", "__main__",
 )  # fmt: skip
-WITHOUT_AESARA = ("measures", "metrics", "data", "drivers", "history")
+WITHOUT_AESARA = ("measures", "metrics", "data", "drivers", "history", "reports")
 # The package's own face names what it loads later, in strings; `configure` is all that it imports.
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 

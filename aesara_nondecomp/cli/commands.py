@@ -24,13 +24,14 @@ from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
-from aesara_nondecomp.data import check_lengths, encode_as
+from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
-from aesara_nondecomp.metrics.constraint_report import ConstraintReport
-from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
+from aesara_nondecomp.reports.comparison import Scored, comparison_facts, comparison_page
+from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
+from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
@@ -138,31 +139,20 @@ def evaluate(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
-    _check_outputs(options, options.out)
+    _check_outputs(options, options.out, options.html)
     positive_int("--draws", options.draws)
     random_generator(options.seed, "--seed")
     model = load_model(options.model)
-    X, labels, _, groups = read_labelled_rows(
-        options.data, model, options.target, options.delimiter, options.decimal, options.groups
-    )
-    signs = encode_as(labels, model.classes)
-    check_lengths(X, signs)
-    scores = model.decision_function(X)
-    table = metrics.confusion_at_threshold(scores, signs, model.threshold)
-    by_group = None if groups is None else model.by_group(X, labels, groups)
-    verdicts = _verdicts(model, X, labels, groups)
-    worst = _value(model.measure, by_group)
-    facts = {
-        "model": reports.model_facts(model),
-        **reports.evaluation(model, table, options.draws, options.seed, worst),
-        "prevalence": reports.prevalences(model.require_quantifier(), scores),
-        **({} if by_group is None else {"groups": by_group.as_dict()}),
-        **({} if verdicts is None else {"constraints": verdicts.as_dict()}),
-    }
+    X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
+    model.require_quantifier()
+    by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
+    facts = evaluation_facts(model, scores, signs, options.draws, options.seed, by_group, verdicts)
     reports.write_report(options.out, facts)
+    if options.html is not None:
+        reports.write_text(options.html, evaluation_page(model, X, signs, scores, facts, options.seed))
     lines = [
         *reports.model_lines(facts["model"]),
-        f"{table.n} rows, {table.TP + table.FN} of them positive ({table.prevalence:.4f})",
+        f"{facts['rows']} rows, {facts['positives']} of them positive ({facts['prior']:.4f})",
         "",
         *reports.evaluation_lines(facts, facts["model"]),
         "",
@@ -170,6 +160,33 @@ def evaluate(options: argparse.Namespace) -> int:
         *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
     _print(lines, options)
+    return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Report two models on the same labelled rows, and their differences with intervals of paired resamples.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
+    _check_outputs(options, options.out, options.html)
+    positive_int("--draws", options.draws)
+    random_generator(options.seed, "--seed")
+    require(options.data != STANDARD_STREAM, "compare needs a file, which each model reads", options.data)
+    names = Path(options.model).name, Path(options.other).name
+    first, second = (_scored(load_model(path), options)[1] for path in (options.model, options.other))
+    facts = comparison_facts(first, second, options.draws, options.seed)
+    reports.write_report(options.out, facts)
+    if options.html is not None:
+        reports.write_text(options.html, comparison_page(first, second, names, facts))
+    _print(reports.comparison_lines(facts, names), options)
     return 0
 
 
@@ -198,6 +215,14 @@ def quantify(options: argparse.Namespace) -> int:
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
     return 0
+
+
+def _scored(model: Model, options: argparse.Namespace, groups: Any = None) -> tuple[Any, Scored, Any]:
+    """The inputs of a labelled file, the model with its labels and scores, and the groups of the rows."""
+    table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal, groups)
+    signs = encode_as(table.y, model.classes)
+    check_lengths(table.X, signs)
+    return table.X, Scored(model, signs, model.decision_function(table.X)), table.groups
 
 
 def _score_blocks(model: Model, options: argparse.Namespace) -> Iterator[NDArray[Any]]:
@@ -299,22 +324,9 @@ def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, flo
     if not isinstance(model.measure, measures.GroupMeasure):
         return None
     if rows == "training":
-        return _value(model.measure, model.by_group(table.X, table.y, table.groups))
+        return worst_value(model.measure, model.by_group(table.X, table.y, table.groups))
     found = [each.value for each in model.evaluations if each.step == model.best_step]
     return {"value": found[0] if found else math.nan, **dict.fromkeys(("low", "high", "trivial"), math.nan)}
-
-
-def _value(measure: measures.Measure, by_group: GroupReport | None) -> dict[str, float] | None:
-    """The value of a measure of the worst group; None for another measure, or without groups."""
-    if by_group is None or not isinstance(measure, measures.GroupMeasure):
-        return None
-    return by_group.value(measure)
-
-
-def _verdicts(model: Model, X: Any, labels: Any, groups: Any) -> ConstraintReport | None:
-    """Whether the constraints of a model hold; without groups those between groups are left out."""
-    asked = [each for each in model.constrained_by if groups is not None or not each.needs_groups]
-    return model.constraints(X, labels, groups, asked) if asked else None
 
 
 def _check_group_options(options: argparse.Namespace) -> None:
@@ -326,13 +338,14 @@ def _check_group_options(options: argparse.Namespace) -> None:
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     """Refuse, before hours of work, a file to write that cannot be written or is one of the files to read."""
-    read = [Path(path).resolve() for path in (options.data, getattr(options, "model", None)) if path]
+    read = [Path(path).resolve() for name in ("data", "model", "other") if (path := getattr(options, name, None))]
     written = [Path(path) for path in outputs if path not in (None, STANDARD_STREAM)]
     for path in written:
         check_writable(path)
         require(path.resolve() not in read, "a file to write must be another one than those to read", str(path))
     files = [path.resolve() for path in written if not is_stream(path)]
-    require(len(set(files)) == len(files), "files to write must differ", outputs)
+    once = len(set(files)) == len(files) and outputs.count(STANDARD_STREAM) < 2
+    require(once, "files to write must differ", outputs)
 
 
 @contextmanager
@@ -345,5 +358,6 @@ def _output(path: str | None) -> Iterator[IO[str]]:
 
 
 def _print(lines: list[str], options: argparse.Namespace) -> None:
-    if not options.quiet and STANDARD_STREAM not in (options.out, getattr(options, "report", None)):
+    written = (getattr(options, name, None) for name in ("out", "report", "html"))
+    if not options.quiet and STANDARD_STREAM not in written:
         print("\n".join(lines))

@@ -6,7 +6,7 @@ import argparse
 import csv
 from typing import Any
 
-from aesara_nondecomp import measures
+from aesara_nondecomp import __version__, measures
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.measures.constraints import parse_constraint
 from aesara_nondecomp.training.parameters import PARAMETERS
@@ -26,10 +26,12 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Train, apply and judge classifiers for F1, min(TPR, TNR), KLD and their like."
     )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_train(commands)
     _add_predict(commands)
     _add_evaluate(commands)
+    _add_compare(commands)
     _add_quantify(commands)
     _add_facts(commands)
     return parser
@@ -128,11 +130,31 @@ def _add_evaluate(commands: Any) -> None:
         metavar="COLUMNS",
         help="of a table, to report by (default: as in training, if the table has them)",
     )
-    evaluate.add_argument("--out", metavar="FILE", help="write the report as JSON too")
-    evaluate.add_argument("--draws", type=int, default=1000, help="bootstrap tables for the intervals (default: 1000)")
-    evaluate.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
-    evaluate.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    _add_report(evaluate)
     evaluate.set_defaults(command=_later("evaluate"))
+
+
+def _add_compare(commands: Any) -> None:
+    compare = _command(
+        commands,
+        "compare",
+        "judge two models on the same labelled rows, and their differences",
+        "compare former.model adult.model test.csv --html comparison.html",
+    )
+    compare.add_argument("model", help="a file that `train` wrote")
+    compare.add_argument("other", help="another one, of the same labels; differences are its values less the first's")
+    _add_data(compare)
+    _add_columns(compare)
+    _add_report(compare)
+    compare.set_defaults(command=_later("compare"))
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FILE", help="write the report as JSON too")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a web page too, one file for a browser")
+    parser.add_argument("--draws", type=int, default=1000, help="bootstrap tables for the intervals (default: 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+    parser.add_argument("--quiet", action="store_true", help="print errors and warnings only")
 
 
 def _add_quantify(commands: Any) -> None:
@@ -192,6 +214,10 @@ def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.A
 
 def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="a file that `train` wrote")
+    _add_data(parser)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help=f"rows as raw as those trained on: {_FILES}")
     _add_layout(parser, "as in training")
 

@@ -1,114 +1,21 @@
-"""Reports of the commands: facts as plain values, ready for JSON, and the same facts as lines of text."""
+"""Reports of the commands: the facts of `aesara_nondecomp.reports.facts` as lines of text, and as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
-from aesara_nondecomp.metrics.bootstrap import bootstrap
-from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
-from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
+from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, prevalences
 
-if TYPE_CHECKING:  # `measures` and `doctor` print without Aesara, which may not start
-    from aesara_nondecomp.models.model import Model
-
-
-def model_facts(model: Model) -> dict[str, Any]:
-    """Describe a model.
-
-    Parameters
-    ----------
-    model : Model
-        A trained model.
-
-    Returns
-    -------
-    dict of str to object
-        "measure", "constraints", "prior", "threshold", and the labels "positive" and "negative".
-    """
-    negative, positive = model.classes
-    return {
-        "measure": str(model.measure),
-        "constraints": [str(constraint) for constraint in model.constrained_by],
-        "prior": model.prior,
-        "threshold": model.threshold,
-        "positive": positive,
-        "negative": negative,
-    }
-
-
-def evaluation(
-    model: Model, table: ConfusionMatrix, draws: int, seed: int, worst: dict[str, float] | None = None
-) -> dict[str, Any]:
-    """Evaluate a model by every measure, with bootstrap intervals.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    table : ConfusionMatrix
-        Confusion matrix of its predictions.
-    draws : int
-        Number of bootstrap resamples, at least 1.
-    seed : int
-        Seed of the bootstrap.
-    worst : dict of str to float, optional
-        From `GroupReport.value`, for a model of the worst group. Default: its measure is left out.
-
-    Returns
-    -------
-    dict of str to object
-        "rows", "positives" and "negatives", the confusion matrix as "table", the prevalence as "prior", both rates, and
-        for each of "measures" its "value", the interval from "low" to "high", and as "trivial" the better value of the
-        two constant predictions.
-    """
-    of_groups = isinstance(model.measure, measures.GroupMeasure)
-    chosen = {str(measure): measure for measure in (*(() if of_groups else (model.measure,)), *measures.defaults())}
-    intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
-    by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
-    of_rates = {
-        name: {
-            "better": "larger" if measure.greater_is_better else "smaller",
-            "value": metrics.score(measure, table),
-            "low": intervals[name][0],
-            "high": intervals[name][1],
-            "trivial": trivial_score(measure, table),
-        }
-        for name, measure in chosen.items()
-    }
-    return {
-        "rows": table.n,
-        "positives": intervals.positives,
-        "negatives": intervals.negatives,
-        "table": table._asdict(),
-        "prior": table.prevalence,
-        "true_positive_rate": table.tpr,
-        "true_negative_rate": table.tnr,
-        "measures": {**by_group, **of_rates},
-    }
-
-
-def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
-    """Estimate the prevalence by every method.
-
-    Parameters
-    ----------
-    quantifier : Quantifier
-        Calibration of the model.
-    scores : array, shape (n,)
-        Scores of the rows.
-
-    Returns
-    -------
-    dict of str to float
-        The estimate of each method.
-    """
-    return {method: quantifier.prevalence(scores, method) for method in METHODS}
+__all__ = [
+    "as_json", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines", "prevalence_lines",
+    "prevalences", "table_lines", "write_report", "write_text",
+]  # fmt: skip
 
 
 def model_lines(facts: dict[str, Any]) -> list[str]:
@@ -164,6 +71,36 @@ def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
     ]
 
 
+def comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Format the comparison of two models as a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `aesara_nondecomp.reports.comparison.comparison_facts`.
+    names : sequence of str
+        Of the two models.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    first, second = facts["models"]
+    rows = [
+        (measure, m["better"], number_text(first["measures"][measure]["value"]),
+         number_text(second["measures"][measure]["value"]), number_text(m["value"]),
+         interval_text(m["low"], m["high"]))
+        for measure, m in facts["differences"].items()
+    ]  # fmt: skip
+    return [
+        *(f"{name}: {line}" for name, each in zip(names, (first, second)) for line in model_lines(each["model"])),
+        f"{first['rows']} rows, {first['positives']} of them positive; predictions differ on {facts['differ']}",
+        "",
+        *table_lines(("measure", "better", *names, "difference", "95 % interval"), rows),
+    ]
+
+
 def prevalence_lines(estimates: dict[str, float]) -> list[str]:
     """Format prevalence estimates as a table.
 
@@ -177,16 +114,9 @@ def prevalence_lines(estimates: dict[str, float]) -> list[str]:
     list of str
         One line for each method, below a header.
     """
-    names = {
-        "cc": "classify and count",
-        "acc": "adjusted count",
-        "pcc": "probabilistic count",
-        "pacc": "adjusted probabilistic count",
-        "sld": "expectation-maximisation",
-    }
     return table_lines(
         ("share of positives", "", ""),
-        [(names[method], method, number_text(share)) for method, share in estimates.items()],
+        [(METHOD_NAMES[method], method, number_text(share)) for method, share in estimates.items()],
     )
 
 
@@ -216,11 +146,25 @@ def write_report(path: str | None, facts: Any) -> None:
     facts : object
         As for `as_json`.
     """
+    if path is not None:
+        write_text(path, as_json(facts) + "\n")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a text to a file.
+
+    Parameters
+    ----------
+    path : str
+        The file; "-" is standard output.
+    text : str
+        Of whole lines.
+    """
     if path == STANDARD_STREAM:
-        print(as_json(facts))
-    elif path is not None:
+        print(text, end="")
+    else:
         with replacing(path, text=True) as file:
-            file.write(as_json(facts) + "\n")
+            file.write(text)
 
 
 def _finite(facts: Any) -> Any:

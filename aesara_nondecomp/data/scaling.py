@@ -113,6 +113,11 @@ class Standardiser(NamedTuple):
         _check_measured(mean, scale)
         return cls(mean, scale, _FARTHEST)
 
+    @property
+    def holds_medians(self) -> bool:
+        """Whether it was made by `robust`: `mean_` holds medians, and `scale_` quartile distances."""
+        return self.clip == _FARTHEST
+
     def transform(self, X: Any, dtype: Any = None) -> NDArray[Any]:
         """Standardise and clip in float64, then convert.
 

@@ -211,14 +211,23 @@ class UnknownCategories:
 
     def warn(self) -> None:
         """Issue one warning of all columns, if a cell was unknown."""
+        if message := self.message():
+            warn_caller(message)
+
+    def message(self) -> str:
+        """Say how many cells of which column were unknown; "" if none was.
+
+        Returns
+        -------
+        str
+        """
         told = []
         for name, unknown in self._unknown.items():
             if unknown:
                 shown = ", ".join(repr(text) if text else "a missing value" for text in self._examples[name])
                 share = f"{unknown} of {self._cells[name]} cells ({unknown / self._cells[name]:.1%})"
                 told.append(f"{share} of {name!r}: {shown}")
-        if told:
-            warn_caller(f"categories that training did not hold are encoded as zeros: {'; '.join(told)}.")
+        return f"categories that training did not hold are encoded as zeros: {'; '.join(told)}." if told else ""
 
 
 class TableMatrix:

@@ -184,6 +184,29 @@ class FittedMixin:
         """
         return self.model_.constraints(self._rows(X), y, groups, asked)
 
+    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+        """Write a web page that shows how good the predictions are; see `Model.report`.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), data frame or list of str
+            As raw as the training rows, which these must not be.
+        y : array-like, shape (n,)
+            True labels.
+        path : str or path-like
+            The file, such as "report.html".
+        n_resamples : int, default 1000
+            Bootstrap resamples for the intervals, at least 1.
+        seed : int, numpy Generator or None, default 0
+            Of the bootstrap and of the importance of columns.
+
+        Returns
+        -------
+        dict of str to object
+            The figures of the page, ready for JSON.
+        """
+        return self.model_.report(self._rows(X), y, path, n_resamples=n_resamples, seed=seed)
+
     @property
     def quantifier_(self) -> Quantifier:
         """Calibration and error rates."""

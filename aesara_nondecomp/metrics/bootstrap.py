@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp._names import lazy, named_keywords
 from aesara_nondecomp.measures import Measure
-from aesara_nondecomp.metrics.confusion import ConfusionMatrix, checked_confusion, chosen_measures, score
+from aesara_nondecomp.metrics.confusion import (
+    ConfusionMatrix,
+    check_same_length,
+    checked_confusion,
+    checked_signs,
+    chosen_measures,
+    score,
+)
 
 FEW_ROWS = 10  # of a class, below which intervals are rough
 __getattr__ = lazy(__name__, {}, former={"bootstrap_intervals": "bootstrap"})[0]
@@ -99,11 +106,7 @@ def bootstrap(
     )
     tails = [(1 - level) / 2, (1 + level) / 2]
     positives, negatives = (int(of_class.sum()) for of_class in _of_each(counts))
-    if min(positives, negatives) < FEW_ROWS:
-        warn_caller(
-            f"intervals from {positives} positive and {negatives} negative rows are rough: {FEW_ROWS} rows of each "
-            "class are the least to rely on."
-        )
+    _warn_of_few_rows(positives, negatives)
     intervals = {}
     for measure in found:
         low, high = _quantiles(np.asarray(measure.from_counts(*drawn)), tails)
@@ -111,6 +114,89 @@ def bootstrap(
         # The tails of a skewed distribution may leave out the value itself.
         intervals[str(measure)] = (low, high) if np.isnan(value) else (min(low, value), max(high, value))
     return Intervals(intervals, positives, negatives)
+
+
+def bootstrap_difference(
+    y_true_signs: Any,
+    first: Any,
+    second: Any,
+    measures: Iterable[str | Measure] | None = None,
+    *,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    seed: Any = 0,
+) -> Intervals:
+    """Percentile intervals of the differences of two classifiers, under resampling of the rows that both predicted.
+
+    As the rows are the same, what makes a row hard for both does not widen the intervals.
+
+    Parameters
+    ----------
+    y_true_signs : array-like, shape (n,)
+        True labels in {-1, +1}.
+    first : array-like, shape (n,)
+        Predicted labels in {-1, +1}.
+    second : array-like, shape (n,)
+        Those of the other classifier, whose values less those of the first are the differences.
+    measures : iterable of str or Measure, optional
+        By default all of `measures.defaults`.
+    n_resamples : int, default 1000
+        Samples to draw, at least 1.
+    confidence_level : float, default 0.95
+        In (0, 1).
+    seed : int, numpy.random.Generator or None, default 0
+        Equal seeds give equal intervals.
+
+    Returns
+    -------
+    Intervals
+        From ``str(measure)`` to (low, high), in the measure's own orientation. Resamples on which a difference is
+        undefined are left out; NaN if it is undefined on all.
+
+    Warns
+    -----
+    UserWarning
+        If predictions differ on 1 to 9 rows, or a class has fewer than 10 rows.
+
+    Raises
+    ------
+    ValueError
+        As in `bootstrap` and `confusion_matrix`.
+
+    Notes
+    -----
+    Two measures depend on the rows through eight counts: of each class, those that both, one or neither classifier has
+    right. Their resamples are multinomial.
+
+    Source: Efron and Tibshirani 1993, chapter 13.
+    """
+    names = ("y_true_signs", "first", "second")
+    truth, *both = (checked_signs(name, given) > 0 for name, given in zip(names, (y_true_signs, first, second)))
+    for name, given in zip(names[1:], both):
+        check_same_length(names[0], truth, name, given)
+    level, rng, found = share("confidence_level", confidence_level), random_generator(seed), chosen_measures(measures)
+    counts = np.bincount(4 * truth + 2 * both[0] + both[1], minlength=8)
+    differ, positives = int(counts[[1, 2, 5, 6]].sum()), int(truth.sum())
+    _warn_of_few_rows(positives, len(truth) - positives)
+    if 0 < differ < FEW_ROWS:
+        warn_caller(f"intervals of differences from {differ} rows that are predicted differently are rough.")
+    drawn = rng.multinomial(len(truth), counts / len(truth), size=positive_int("n_resamples", n_resamples))
+    cells = drawn.T.reshape(2, 2, 2, -1)  # by truth, first and second prediction
+    matrices = [(t[1, 1], t[1, 0], t[0, 1], t[0, 0]) for t in (cells.sum(axis=2), cells.sum(axis=1))]
+    tails, intervals = [(1 - level) / 2, (1 + level) / 2], {}
+    for measure in found:
+        former, latter = (np.asarray(measure.from_counts(*matrix)) for matrix in matrices)
+        with np.errstate(invalid="ignore"):  # of two infinite errors
+            intervals[str(measure)] = _quantiles(latter - former, tails)
+    return Intervals(intervals, positives, len(truth) - positives)
+
+
+def _warn_of_few_rows(positives: int, negatives: int) -> None:
+    if min(positives, negatives) < FEW_ROWS:
+        warn_caller(
+            f"intervals from {positives} positive and {negatives} negative rows are rough: {FEW_ROWS} rows of each "
+            "class are the least to rely on."
+        )
 
 
 def _of_each(counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._checks import choose, positive_int, random_generator, require
+from aesara_nondecomp._files import check_writable
 from aesara_nondecomp._names import former_attribute
 from aesara_nondecomp.data import (
     InputEncoder,
@@ -399,6 +400,45 @@ class Model(ByGroup):
                 "model.calibrate(X, y) with labelled rows that were not trained on."
             )
         return self.quantifier
+
+    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+        """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`; rows that were not trained on.
+        y : array-like, shape (n,)
+            True labels.
+        path : str or path-like
+            The file, such as "report.html".
+        n_resamples : int, default 1000
+            Bootstrap resamples for the intervals, at least 1.
+        seed : int, numpy Generator or None, default 0
+            Of the bootstrap and of the importance of columns.
+
+        Returns
+        -------
+        dict of str to object
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+
+        Raises
+        ------
+        ValueError
+            If X, y, `n_resamples` or `seed` is unusable.
+        OSError
+            If the file cannot be written.
+        """
+        from aesara_nondecomp.reports.facts import evaluation_facts
+        from aesara_nondecomp.reports.page import evaluation_page, write_page
+
+        check_writable(path)
+        positive_int("n_resamples", n_resamples)
+        random_generator(seed)
+        scores, signs = self._scored(X, y)
+        facts = evaluation_facts(self, scores, signs, n_resamples, seed)
+        write_page(path, evaluation_page(self, X, signs, scores, facts, seed))
+        return facts
 
     # -- on disk -------------------------------------------------------------------------------------------------
 

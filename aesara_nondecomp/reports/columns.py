@@ -1,0 +1,149 @@
+"""What each column contributes to a model's value, and how far the columns moved since training."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import random_generator
+from aesara_nondecomp.data import InputEncoder
+from aesara_nondecomp.data.rows import select_rows
+from aesara_nondecomp.metrics.confusion import confusion_at_threshold, score
+
+Array = NDArray[Any]
+MOST_COLUMNS, MOST_ROWS, REPEATS = 300, 4000, 3
+MOVED = 0.5  # of a column's spread in training, from which on its shift is told
+
+
+class Importance(NamedTuple):
+    """What is lost when the cells of a column are shuffled over the rows.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    loss : float
+        Of the measure trained for, oriented so that a loss is above 0; mean of the shuffles.
+    low : float
+        The smallest loss of a shuffle.
+    high : float
+        The largest loss of a shuffle.
+    """
+
+    column: str
+    loss: float
+    low: float
+    high: float
+
+
+class Shift(NamedTuple):
+    """How far a column of the encoded rows moved since training.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    trained : float
+        Its mean or median in training.
+    found : float
+        The same of these rows.
+    spreads : float
+        The distance of the two, in standard deviations or quartile distances of the column in training.
+    """
+
+    column: str
+    trained: float
+    found: float
+    spreads: float
+
+
+def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importance]:
+    """Permutation importance of each column, on at most 4,000 rows.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    rows : array, LazyRows or CSR matrix, shape (n, d)
+        The rows as its encoder makes them; of a table, the columns of one category are shuffled together.
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    seed : int, numpy Generator or None
+        Of rows and shuffles.
+
+    Returns
+    -------
+    list of Importance
+        The most important column first; empty for texts, for sparse rows and for more than 300 columns.
+    """
+    if scipy.sparse.issparse(rows) or model.functions.network.takes_tokens:
+        return []
+    blocks = _blocks(model.encoder, rows.shape[1])
+    if len(blocks) > MOST_COLUMNS:
+        return []
+    rng = random_generator(seed)
+    chosen = _sample(len(signs), MOST_ROWS, rng)
+    sample, truth = np.asarray(select_rows(rows, chosen)), signs[chosen]
+
+    def value(matrix: Array) -> float:
+        confusion = confusion_at_threshold(model._scores(matrix), truth, model.threshold)
+        return float(model.measure.oriented(score(model.measure, confusion)))
+
+    whole, found = value(sample), []
+    for name, block in blocks.items():
+        losses = []
+        for _ in range(REPEATS):
+            shuffled = sample.copy()
+            shuffled[:, block] = sample[rng.permutation(len(sample)), block]
+            losses.append(whole - value(shuffled))
+        found.append(Importance(name, float(np.mean(losses)), min(losses), max(losses)))
+    return sorted(found, key=lambda each: -each.loss if np.isfinite(each.loss) else np.inf)
+
+
+def shifts(encoder: InputEncoder, rows: Any, seed: Any) -> list[Shift]:
+    """The columns that moved since training by at least half their spread, and by more than chance moves them.
+
+    Parameters
+    ----------
+    encoder : InputEncoder
+        Knows means and spreads of its training rows; without a standardiser it knows none.
+    rows : array, LazyRows or CSR matrix, shape (n, d)
+        The rows as it makes them, not yet standardised; 20,000 of them are looked at.
+    seed : int, numpy Generator or None
+        Of the rows looked at.
+
+    Returns
+    -------
+    list of Shift
+        The column that moved farthest first.
+    """
+    known = encoder.standardiser
+    if known is None:
+        return []
+    chosen = _sample(rows.shape[0], 20_000, random_generator(seed))
+    sample = np.asarray(select_rows(rows, chosen), np.float64)
+    found = np.median(sample, axis=0) if known.holds_medians else sample.mean(axis=0)
+    spreads = np.abs(found - known.mean_) / known.scale_
+    measured = (known.mean_ != 0) | (known.scale_ != 1)  # otherwise the column was left as it is
+    least = max(MOVED, 4 / np.sqrt(len(sample)))
+    names = encoder.feature_names or [f"column {k}" for k in range(len(spreads))]
+    order = [k for k in np.argsort(-spreads) if measured[k] and spreads[k] >= least]
+    return [Shift(names[k], float(known.mean_[k]), float(found[k]), float(spreads[k])) for k in order]
+
+
+def _blocks(encoder: InputEncoder, width: int) -> dict[str, slice]:
+    """The columns of the encoded rows that belong to each column of the input."""
+    if encoder.table is None:
+        names = encoder.names or [f"column {k}" for k in range(width)]
+        return {name: slice(k, k + 1) for k, name in enumerate(names)}
+    widths = [1] * len(encoder.table.numeric) + [len(known) for known in encoder.table.categories]
+    ends = np.cumsum(widths).tolist()
+    names = (*encoder.table.numeric, *encoder.table.categorical)
+    return {name: slice(end - size, end) for name, size, end in zip(names, widths, ends)}
+
+
+def _sample(n: int, most: int, rng: np.random.Generator) -> Array:
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
