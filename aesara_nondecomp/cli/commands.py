@@ -180,8 +180,10 @@ def compare(options: argparse.Namespace) -> int:
     positive_int("--draws", options.draws)
     random_generator(options.seed, "--seed")
     require(options.data != STANDARD_STREAM, "compare needs a file, which each model reads", options.data)
-    names = Path(options.model).name, Path(options.other).name
-    first, second = (_scored(load_model(path), options)[1] for path in (options.model, options.other))
+    paths = options.model, options.other
+    names = [Path(path).name for path in paths]
+    names = names if names[0] != names[1] else list(paths)
+    first, second = (_scored(load_model(path), options)[1] for path in paths)
     facts = comparison_facts(first, second, options.draws, options.seed)
     reports.write_report(options.out, facts)
     if options.html is not None:

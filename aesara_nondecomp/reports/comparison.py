@@ -144,7 +144,7 @@ def _differences(names: Sequence[str], facts: dict[str, Any]) -> Section:
          interval(m["low"], m["high"]), _verdict(m))
         for key, m in facts["differences"].items()
     ]  # fmt: skip
-    header = ("measure", "better", *map(name, names), "difference", "95 % interval", "clearly better")
+    header = ("measure", "better", *map(name, names), "difference", "95\u00a0% interval", "clearly better")
     note = (
         "Differences are those of the second model less the first. Intervals are of bootstrap resamples of the rows, "
         "the same for both models; one model is clearly better where the interval leaves out 0."

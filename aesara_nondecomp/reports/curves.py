@@ -50,10 +50,10 @@ class Ranking(NamedTuple):
         cuts = np.append(np.flatnonzero(ranked[:-1] != ranked[1:]) + 1, len(ranked))
         hits = np.append(0, np.cumsum(positive))
         rates = hits[cuts] / hits[-1], (cuts - hits[cuts]) / (len(ranked) - hits[-1])
-        # Evenly along the curve and not by rows, as nearly all rows may be negative.
-        way = rates[0] + rates[1]
-        kept = np.unique(np.append(np.searchsorted(way, np.linspace(0, 2, MOST_POINTS - 1)), len(cuts) - 1))
-        kept = kept[kept < len(cuts)]
+        kept = np.arange(len(cuts))
+        if len(cuts) > MOST_POINTS:  # evenly along the curve and not by rows, as nearly all rows may be negative
+            along = np.searchsorted(rates[0] + rates[1], np.linspace(0, 2, MOST_POINTS - 1))
+            kept = np.unique(np.append(np.minimum(along, len(cuts) - 1), len(cuts) - 1))
         precision = hits[cuts[kept]] / cuts[kept]
         tpr, fpr = (np.append(0.0, rate[kept]) for rate in rates)
         return cls(tpr, fpr, np.append(precision[0], precision))

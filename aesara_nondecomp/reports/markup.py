@@ -221,7 +221,7 @@ def bar(value: float, largest: float) -> Markup:
     Markup
     """
     share = min(1.0, max(0.0, value / largest)) if largest > 0 and math.isfinite(value) else 0.0
-    return Markup(f'<span class="bar" style="width:{100 * share:.1f}%"></span>')
+    return Markup(f'<span class="track"><span class="bar" style="width:{100 * share:.1f}%"></span></span>')
 
 
 def figure(drawing: str, caption: Any, legend: Sequence[tuple[str, Any]] = ()) -> str:

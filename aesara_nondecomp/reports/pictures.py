@@ -35,7 +35,7 @@ def score_histogram(found: Any) -> str:
     )  # fmt: skip
     chart.steps(bins.edges, bins.negatives, "s1")
     chart.steps(bins.edges, bins.positives, "s0")
-    inside = bins.edges[0] <= threshold <= bins.edges[-1]
+    inside = bool(bins.edges[0] <= threshold <= bins.edges[-1])
     if inside:
         chart.line([threshold] * 2, [chart.y.low, chart.y.high], "threshold")
     legend = [("s0", Markup(f"true {name(about['positive'])}")), ("s1", Markup(f"true {name(about['negative'])}"))]
@@ -168,7 +168,7 @@ def calibration(found: Any) -> str:
     chart.line(curve.predicted, curve.observed, "s0")
     for x, y in zip(curve.predicted, curve.observed):
         chart.point(float(x), float(y), "knot")
-    caption = f"Each point is one of {len(curve.predicted)} groups of equally many rows, with its 95 % interval."
+    caption = f"Each point is one of {len(curve.predicted)} groups of equally many rows, with its 95\u00a0% interval."
     return figure(chart.svg(), caption, [("s0", "this model"), ("chance", "perfect calibration")])
 
 

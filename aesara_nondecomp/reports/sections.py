@@ -19,7 +19,7 @@ from aesara_nondecomp.reports.pictures import calibration, level_range, precisio
 from aesara_nondecomp.reports.svg import Axis, Chart
 
 MOST_LISTED = 30  # columns in a table
-LONGEST_MESSAGE = 600
+LONGEST_MESSAGE = 300
 MOST_STEPS = 400  # points of a training curve
 
 
@@ -99,7 +99,7 @@ def _overview(found: Evaluated) -> Section:
         f"{facts['positives']:,} of them positive"
     )
     beside = (
-        f"95 % interval {interval(value['low'], value['high'])}; one label for all rows has "
+        f"95\u00a0% interval {interval(value['low'], value['high'])}; one label for all rows has "
         f"{number(value['trivial'])}; {value['better']} is better."
     )
     described = model.network_description
@@ -132,6 +132,8 @@ def _warnings(found: Evaluated) -> Section:
         )
     if model.collapsed or math.isinf(model.threshold):
         told.append("The model predicts one label for all rows: in training no threshold was better.")
+    elif facts["table"]["TP"] + facts["table"]["FP"] in (0, facts["rows"]):
+        told.append("All of these rows are predicted to have one label.")
     if model.quantifier is None:
         told.append("The model is not calibrated: there are no probabilities and no estimates of the prevalence.")
     if message := found.unknown.message():
@@ -185,7 +187,7 @@ def _measures(found: Evaluated) -> Section:
         (measure, m["better"], number(m["value"]), interval(m["low"], m["high"]), number(m["trivial"]))
         for measure, m in listed.items()
     ]
-    header = ("measure", "better", "value", "95 % interval", "one label for all")
+    header = ("measure", "better", "value", "95\u00a0% interval", "one label for all")
     body = markup.table("All measures of the same predictions", header, rows, marked=0)
     note = (
         "The first measure is the one trained for. Intervals are of bootstrap resamples of these rows; they do not "
@@ -237,7 +239,7 @@ def _importance(found: Evaluated) -> Section | None:
         f"information stand in for each other: each of them then loses little."
         + (f" {left} columns that lose less are not shown." if left else "")
     )
-    body = markup.table(caption, ("column", "mean loss", "of the shuffles"), rows)
+    body = markup.table(caption, ("column", "mean loss", "smallest to largest"), rows)
     return Section("importance", "Importance of the columns", body + markup.paragraph(note))
 
 
@@ -275,7 +277,7 @@ def _duals(model: Any) -> str:
     chosen = np.unique(np.linspace(0, len(model.history) - 1, MOST_STEPS).astype(int))
     values = {dual: [model.history[k].duals.get(dual, math.nan) for k in chosen] for dual in names}
     chart = Chart(
-        Axis("training step", 1, max(2, len(model.history))),
+        Axis("training step" + ", one network after another" * bool(model.voters), 1, max(2, len(model.history))),
         Axis("value after the step", *level_range([value for dual in names for value in values[dual]])),
         "duals", "Duals, which weight the two classes", f"The last values: "
         f"{', '.join(f'{dual} {number(line[-1])}' for dual, line in values.items())}.",
