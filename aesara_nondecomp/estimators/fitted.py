@@ -184,7 +184,9 @@ class FittedMixin:
         """
         return self.model_.constraints(self._rows(X), y, groups, asked)
 
-    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+    def report(
+        self, X: Any, y: Any, path: Any, *, groups: Any = None, n_resamples: int = 1000, seed: Any = 0
+    ) -> dict[str, Any]:
         """Write a web page that shows how good the predictions are; see `Model.report`.
 
         Parameters
@@ -195,6 +197,8 @@ class FittedMixin:
             True labels.
         path : str or path-like
             The file, such as "report.html".
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, to report by group too.
         n_resamples : int, default 1000
             Bootstrap resamples for the intervals, at least 1.
         seed : int, numpy Generator or None, default 0
@@ -205,7 +209,7 @@ class FittedMixin:
         dict of str to object
             The figures of the page, ready for JSON.
         """
-        return self.model_.report(self._rows(X), y, path, n_resamples=n_resamples, seed=seed)
+        return self.model_.report(self._rows(X), y, path, groups=groups, n_resamples=n_resamples, seed=seed)
 
     @property
     def quantifier_(self) -> Quantifier:

@@ -401,7 +401,9 @@ class Model(ByGroup):
             )
         return self.quantifier
 
-    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+    def report(
+        self, X: Any, y: Any, path: Any, *, groups: Any = None, n_resamples: int = 1000, seed: Any = 0
+    ) -> dict[str, Any]:
         """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
 
         Parameters
@@ -412,6 +414,8 @@ class Model(ByGroup):
             True labels.
         path : str or path-like
             The file, such as "report.html".
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, to report by group too.
         n_resamples : int, default 1000
             Bootstrap resamples for the intervals, at least 1.
         seed : int, numpy Generator or None, default 0
@@ -425,18 +429,19 @@ class Model(ByGroup):
         Raises
         ------
         ValueError
-            If X, y, `n_resamples` or `seed` is unusable.
+            If X, y, groups, `n_resamples` or `seed` is unusable.
         OSError
             If the file cannot be written.
         """
-        from aesara_nondecomp.reports.facts import evaluation_facts
+        from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
         from aesara_nondecomp.reports.page import evaluation_page, write_page
 
         check_writable(path)
         positive_int("n_resamples", n_resamples)
         random_generator(seed)
+        more = by_group_and_constraints(self, X, y, groups)
         scores, signs = self._scored(X, y)
-        facts = evaluation_facts(self, scores, signs, n_resamples, seed)
+        facts = evaluation_facts(self, scores, signs, n_resamples, seed, *more)
         write_page(path, evaluation_page(self, X, signs, scores, facts, seed))
         return facts
 

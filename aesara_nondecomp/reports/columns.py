@@ -12,6 +12,7 @@ from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.data import InputEncoder
 from aesara_nondecomp.data.rows import select_rows
 from aesara_nondecomp.metrics.confusion import confusion_at_threshold, score
+from aesara_nondecomp.reports.facts import measure_of_rates
 
 Array = NDArray[Any]
 MOST_COLUMNS, MOST_ROWS, REPEATS = 300, 4000, 3
@@ -26,7 +27,7 @@ class Importance(NamedTuple):
     column : str
         Its name.
     loss : float
-        Of the measure trained for, oriented so that a loss is above 0; mean of the shuffles.
+        Of the measure trained for (`facts.measure_of_rates`), where a loss is above 0; mean of the shuffles.
     low : float
         The smallest loss of a shuffle.
     high : float
@@ -88,9 +89,11 @@ def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importan
     chosen = _sample(len(signs), MOST_ROWS, rng)
     sample, truth = np.asarray(select_rows(rows, chosen)), signs[chosen]
 
+    measure = measure_of_rates(model.measure)
+
     def value(matrix: Array) -> float:
         confusion = confusion_at_threshold(model._scores(matrix), truth, model.threshold)
-        return float(model.measure.oriented(score(model.measure, confusion)))
+        return float(measure.oriented(score(measure, confusion)))
 
     whole, found = value(sample), []
     for name, block in blocks.items():

@@ -12,7 +12,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.metrics.bootstrap import bootstrap_difference
 from aesara_nondecomp.reports import markup
-from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation_facts
+from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation_facts, measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, Section, interval, name, number
 from aesara_nondecomp.reports.page import page
 from aesara_nondecomp.reports.pictures import two_curves
@@ -69,11 +69,11 @@ def comparison_facts(first: Scored, second: Scored, draws: int, seed: Any) -> di
     classes = [tuple(each.model.classes) for each in (first, second)]
     require(classes[0] == classes[1], f"two models of the same negative and positive label, {classes[0]}", classes[1])
     require(np.array_equal(first.signs, second.signs), "two models on the same rows", "labels that differ")
-    chosen = {str(m): m for m in (first.model.measure, second.model.measure, *measures.defaults())}
-    found = [
-        evaluation_facts(each.model, each.scores, each.signs, draws, seed, chosen.values()) for each in (first, second)
-    ]
-    former, latter = (np.where(each.scores > each.model.threshold, 1, -1) for each in (first, second))
+    both = first, second
+    asked = (*(measure_of_rates(each.model.measure) for each in both), *measures.defaults())
+    chosen = {str(measure): measure for measure in asked}
+    found = [evaluation_facts(each.model, each.scores, each.signs, draws, seed, more=chosen.values()) for each in both]
+    former, latter = (np.where(each.scores > each.model.threshold, 1, -1) for each in both)
     intervals = bootstrap_difference(first.signs, former, latter, chosen.values(), n_resamples=draws, seed=seed)
     values = {key: [each["measures"][key]["value"] for each in found] for key in chosen}
     return {

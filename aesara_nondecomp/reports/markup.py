@@ -90,19 +90,19 @@ def plain_name(value: Any, longest: int = LONGEST_NAME) -> str:
     return shown if shown.strip() else "(empty)"
 
 
-def number(value: float) -> str:
+def number(value: float | None) -> str:
     """Write a number with four decimals, or if it is smaller with two digits.
 
     Parameters
     ----------
-    value : float
-        The number; NaN is "undefined".
+    value : float or None
+        The number; NaN and None are "undefined".
 
     Returns
     -------
     str
     """
-    if math.isnan(value):
+    if value is None or math.isnan(value):
         return "undefined"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
@@ -111,14 +111,14 @@ def number(value: float) -> str:
     return f"{value:.1e}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float | None, high: float | None) -> str:
     """Write an interval.
 
     Parameters
     ----------
-    low : float
+    low : float or None
         Its lower end.
-    high : float
+    high : float or None
         Its upper end.
 
     Returns

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp.reports.curves import CalibrationCurve, Histogram, Plane, Ranking
+from aesara_nondecomp.reports.facts import measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, figure, name, number, plain_name
 from aesara_nondecomp.reports.svg import Axis, Chart
 
@@ -63,7 +64,7 @@ def roc(found: Any) -> str:
         Axis("false positive rate", 0.0, 1.0), Axis("true positive rate", 0.0, 1.0), "roc", "ROC curve",
         f"The chosen point: false positive rate {number(x)}, true positive rate {number(y)}.",
     )  # fmt: skip
-    plane = Plane.roc(found.model.measure, facts["prior"], facts["rows"])
+    plane = Plane.roc(measure_of_rates(found.model.measure), facts["prior"], facts["rows"])
     chart.line([0, 1], [0, 1], "chance")
     return _on_plane(found, chart, plane, (curve.fpr, curve.tpr), (x, y))
 
@@ -88,13 +89,13 @@ def precision_recall(found: Any) -> str:
         Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0), "precision-recall", "Precision-recall curve",
         f"The chosen point: recall {number(x)}, precision {number(y)}.",
     )  # fmt: skip
-    plane = Plane.precision_recall(found.model.measure, facts["prior"], facts["rows"])
+    plane = Plane.precision_recall(measure_of_rates(found.model.measure), facts["prior"], facts["rows"])
     chart.line([0, 1], [facts["prior"]] * 2, "chance")
     return _on_plane(found, chart, plane, (curve.tpr, curve.precision), (x, y))
 
 
 def _on_plane(found: Any, chart: Chart, plane: Plane, curve: tuple[Any, Any], chosen: tuple[float, float]) -> str:
-    measure = found.facts["model"]["measure"]
+    measure = str(measure_of_rates(found.model.measure))
     value = found.facts["measures"][measure]["value"]
     for level in plane.levels():
         chart.pieces(plane.isoline(level), "iso", f"{level:.3g}")

@@ -13,7 +13,7 @@ from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.columns import MOST_ROWS, REPEATS, Importance, Shift, importances, shifts
-from aesara_nondecomp.reports.facts import METHOD_NAMES
+from aesara_nondecomp.reports.facts import METHOD_NAMES, measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number
 from aesara_nondecomp.reports.pictures import calibration, level_range, precision_recall, roc, score_histogram
 from aesara_nondecomp.reports.svg import Axis, Chart
@@ -93,14 +93,16 @@ class Evaluated(NamedTuple):
 
 def _overview(found: Evaluated) -> Section:
     facts, about, model = found.facts, found.facts["model"], found.model
-    value = facts["measures"][about["measure"]]
+    value = facts["measures"].get(about["measure"])
     headline = Markup(
-        f"{escaped(about['measure'])} <strong>{number(value['value'])}</strong> on {facts['rows']:,} rows, "
-        f"{facts['positives']:,} of them positive"
+        f"{escaped(about['measure'])} <strong>{number(value['value']) if value else 'without groups'}</strong> on "
+        f"{facts['rows']:,} rows, {facts['positives']:,} of them positive"
     )
     beside = (
         f"95\u00a0% interval {interval(value['low'], value['high'])}; one label for all rows has "
         f"{number(value['trivial'])}; {value['better']} is better."
+        if value
+        else "This measure has a value by the groups of the rows, which were not given."
     )
     described = model.network_description
     network = described.get("builder", "a graph of your own")
@@ -108,6 +110,7 @@ def _overview(found: Evaluated) -> Section:
     steps = f"{len(model.history):,}" if model.history else ""
     pairs = [
         ("trained for", about["measure"]),
+        ("under", ", ".join(about["constraints"])),
         ("positive label", name(about["positive"])),
         ("negative label", name(about["negative"])),
         ("share of positives trained for", number(about["prior"])),
@@ -188,9 +191,10 @@ def _measures(found: Evaluated) -> Section:
         for measure, m in listed.items()
     ]
     header = ("measure", "better", "value", "95\u00a0% interval", "one label for all")
-    body = markup.table("All measures of the same predictions", header, rows, marked=0)
+    first = 0 if found.facts["model"]["measure"] in listed else None
+    body = markup.table("All measures of the same predictions", header, rows, marked=first)
     note = (
-        "The first measure is the one trained for. Intervals are of bootstrap resamples of these rows; they do not "
+        "The measure set off is the one trained for. Intervals are of bootstrap resamples of these rows; they do not "
         "include how models differ that were trained on other rows."
     )
     return Section("measures", "Measures", body + markup.paragraph(note))
@@ -222,6 +226,46 @@ def _prevalence(found: Evaluated) -> Section | None:
     return Section("prevalence", "Prevalence", markup.table(caption, header, rows))
 
 
+def _groups(found: Evaluated) -> Section | None:
+    facts = found.facts.get("groups")
+    if facts is None:
+        return None
+    cells = [
+        (name(c["name"]), number(c["rows"]), number(c["rate"]), interval(c["low"], c["high"])) for c in facts["cells"]
+    ]
+    groups = [
+        (name(g["name"]), number(g["rows"]), *(number(g[key]) for key in
+         ("accuracy", "balanced_accuracy", "selection_rate")))
+        for g in facts["groups"]
+    ]  # fmt: skip
+    of_cells = ("class and group", "rows", "predicted right", "95\u00a0% interval")
+    of_groups = ("group", "rows", "accuracy", "balanced accuracy", "predicted positive")
+    worst = Markup(f"The smallest rate predicted right is that of {name(facts['worst_cell'])}.")
+    without = facts["rows_without_group"]
+    body = (
+        markup.paragraph(worst)
+        + markup.table("Each class of each group", of_cells, cells)
+        + markup.table("Each group", of_groups, groups)
+        + (markup.paragraph(f"{without:,} rows without a group are left out.") if without else "")
+    )
+    return Section("groups", "Groups", body)
+
+
+def _constraints(found: Evaluated) -> Section | None:
+    facts = found.facts.get("constraints")
+    if facts is None:
+        return None
+    rows = [
+        (constraint, number(v["value"]), interval(v["low"], v["high"]), v["verdict"]) for constraint, v in facts.items()
+    ]
+    note = (
+        "A constraint is held if its whole interval meets the bound, broken if all of it breaks the bound, and "
+        "otherwise not shown by these rows."
+    )
+    table = markup.table("Constraints", ("constraint", "value", "95\u00a0% interval", "verdict"), rows)
+    return Section("constraints", "Constraints", table + markup.paragraph(note))
+
+
 def _importance(found: Evaluated) -> Section | None:
     if not found.importance:
         return None
@@ -232,7 +276,7 @@ def _importance(found: Evaluated) -> Section | None:
          interval(each.low, each.high))
         for each in shown
     ]  # fmt: skip
-    measure, left = found.facts["model"]["measure"], len(found.importance) - len(shown)
+    measure, left = measure_of_rates(found.model.measure), len(found.importance) - len(shown)
     caption = f"Loss of {measure} when the cells of a column are shuffled"
     note = (
         f"Mean, smallest and largest of {REPEATS} shuffles of at most {MOST_ROWS:,} rows. Columns that hold the same "
@@ -289,12 +333,14 @@ def _duals(model: Any) -> str:
     return figure(chart.svg(), caption, legend)
 
 
-# The page in its order. Another part of a report, such as that of groups, is a row here; None leaves it out.
+# The page in its order. Another part of a report, such as a matrix of several classes, is a row here.
 SECTIONS: tuple[Callable[[Evaluated], Section | None], ...] = (
     _overview,
     _warnings,
     _confusion,
     _measures,
+    _groups,
+    _constraints,
     _scores,
     _ranking,
     _prevalence,

@@ -245,6 +245,29 @@ def test_sparse_rows_have_a_page_without_importance(tmp_path):
     assert 'id="importance"' not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_groups_and_constraints_show_the_figures_of_the_report(model, tmp_path):
+    asked = (an.measures.Constraint("tpr", 0.1, kind="gap"), an.measures.Constraint("precision", 0.9, kind="at_least"))
+    groups = np.where(np.arange(N) % 2, "<script>f</script>", "m\u202e")
+    judged = replace(model, measure=an.measures.get("worst_cell"), constrained_by=asked)
+    facts, rows = (
+        judged.report(TABLE, Y, tmp_path / "r.html", groups=groups, n_resamples=5),
+        rows_of(tmp_path / "r.html"),
+    )
+    for cell in facts["groups"]["cells"]:
+        assert rows[plain_name(cell["name"])][:2] == [str(cell["rows"]), number(cell["rate"])]
+    for group in facts["groups"]["groups"]:
+        assert rows[plain_name(group["name"])][3] == number(group["selection_rate"])
+    for constraint, verdict in facts["constraints"].items():
+        assert rows[constraint][0] == number(verdict["value"]) and rows[constraint][-1] == verdict["verdict"]
+    assert rows["worst_cell"] == ["larger", *shown(facts["measures"]["worst_cell"])]
+
+
+def test_a_measure_of_groups_has_a_page_without_groups(model, tmp_path):
+    replace(model, measure=an.measures.get("worst_cell")).report(TABLE, Y, tmp_path / "r.html", n_resamples=5)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "by the groups of the rows, which were not given" in text and "equal min" in text
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"), [({"n_resamples": 0}, "n_resamples"), ({"seed": "x"}, "seed"), ({"path": "no/where"}, "folder")]
 )
