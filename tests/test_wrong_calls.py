@@ -41,10 +41,19 @@ COMMANDS = {
     "train": TRAIN,
     "predict": {"model": "model", "data": "file", "--out": "output"},
     "evaluate": {"model": "model", "data": "file", "--out": "output", "--target": "column", "--draws": "count",
-                 "--seed": "seed", "--groups": "column"},
+                 "--seed": "seed", "--groups": "column", "--html": "output"},
+    "compare": {"model": "model", "other": "model", "data": "file", "--out": "output", "--html": "output",
+                "--target": "column", "--draws": "count", "--seed": "seed"},
     "quantify": {"model": "model", "data": "file", "--out": "output"},
 }  # fmt: skip
-DEFAULTS = {"model": "model.npz", "data": "rows.csv", "--target": "y", "--out": "out", "--steps": "3"}
+DEFAULTS = {
+    "model": "model.npz",
+    "other": "model.npz",
+    "data": "rows.csv",
+    "--target": "y",
+    "--out": "out",
+    "--steps": "3",
+}
 
 # -- what is called, and what each argument takes ----------------------------------------------------------------------
 
@@ -165,6 +174,10 @@ CALLED = {
         "measure": "name", "scores": "scores", "signs": "signs", "sample_weight": "weights"}),
     "steady_threshold": (of(metrics.steady_threshold, measure="f1", scores=SCORES, signs=SIGNS), {
         "measure": "name", "scores": "scores", "signs": "signs", "sample_weight": "weights", "seed": "seed"}),
+    "bootstrap_difference": (
+        of(bootstrap.bootstrap_difference, y_true_signs=SIGNS, first=SIGNS, second=-SIGNS, n_resamples=5), {
+            "y_true_signs": "signs", "first": "signs", "second": "signs", "measures": "several",
+            "n_resamples": "count", "confidence_level": "share", "seed": "seed"}),
     "bootstrap": (of(bootstrap.bootstrap, confusion=MATRIX, n_resamples=5), {
         "confusion": "confusion", "measures": "several", "n_resamples": "count", "confidence_level": "share",
         "seed": "seed"}),
@@ -248,11 +261,13 @@ WORDS = {
     "sample_weight": ("sample_weight", "Sample weights"),
     "data": ("missing.csv", "empty.csv", "junk.bin"),
     "model": ("file", "folder", "directory", "missing"),
+    "other": ("file", "folder", "directory", "missing"),
     "--target": ("column", "labels"),
     "--positive": ("label",),
     "--categorical": ("column",),
     "--out": ("folder", "file"),
     "--report": ("folder", "file"),
+    "--html": ("folder", "file"),
 }
 # Arguments that may be None.
 OPTIONAL = {

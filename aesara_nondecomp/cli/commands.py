@@ -183,7 +183,8 @@ def compare(options: argparse.Namespace) -> int:
     paths = options.model, options.other
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
-    first, second = (_scored(load_model(path), options)[1] for path in paths)
+    models = [load_model(path) for path in paths]  # both are looked at before one is compiled
+    first, second = (_scored(model, options)[1] for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
     reports.write_report(options.out, facts)
     if options.html is not None:

@@ -15,7 +15,8 @@ from aesara_nondecomp.metrics.confusion import confusion_at_threshold, score
 from aesara_nondecomp.reports.facts import measure_of_rates
 
 Array = NDArray[Any]
-MOST_COLUMNS, MOST_ROWS, REPEATS = 300, 4000, 3
+MOST_COLUMNS, REPEATS = 150, 3
+MOST_ROWS, FEWEST_ROWS, MOST_SCORED = 4000, 500, 600_000  # rows to shuffle, fewer where there are many columns
 MOVED = 0.5  # of a column's spread in training, from which on its shift is told
 
 
@@ -62,7 +63,7 @@ class Shift(NamedTuple):
 
 
 def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importance]:
-    """Permutation importance of each column, on at most 4,000 rows.
+    """Permutation importance of each column, on 500 to 4,000 rows, if there are as many.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importan
     Returns
     -------
     list of Importance
-        The most important column first; empty for texts, for sparse rows and for more than 300 columns.
+        The most important column first; empty for texts, for sparse rows and for more than 150 columns.
     """
     if scipy.sparse.issparse(rows) or model.functions.network.takes_tokens:
         return []
@@ -86,7 +87,8 @@ def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importan
     if len(blocks) > MOST_COLUMNS:
         return []
     rng = random_generator(seed)
-    chosen = _sample(len(signs), MOST_ROWS, rng)
+    scored = MOST_SCORED // (REPEATS * len(blocks) * (1 + len(model.voters)))
+    chosen = _sample(len(signs), min(MOST_ROWS, max(FEWEST_ROWS, scored)), rng)
     sample, truth = np.asarray(select_rows(rows, chosen)), signs[chosen]
 
     measure = measure_of_rates(model.measure)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.reports import markup
-from aesara_nondecomp.reports.columns import MOST_ROWS, REPEATS, Importance, Shift, importances, shifts
+from aesara_nondecomp.reports.columns import MOST_COLUMNS, MOST_ROWS, REPEATS, Importance, Shift, importances, shifts
 from aesara_nondecomp.reports.facts import METHOD_NAMES, measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number
 from aesara_nondecomp.reports.pictures import calibration, level_range, precision_recall, roc, score_histogram
@@ -266,9 +266,10 @@ def _constraints(found: Evaluated) -> Section | None:
     return Section("constraints", "Constraints", table + markup.paragraph(note))
 
 
-def _importance(found: Evaluated) -> Section | None:
+def _importance(found: Evaluated) -> Section:
     if not found.importance:
-        return None
+        text = f"Not measured: that takes a table or a dense matrix, of up to {MOST_COLUMNS} columns."
+        return Section("importance", "Importance of the columns", markup.paragraph(text))
     shown = found.importance[:MOST_LISTED]
     largest = max((each.loss for each in shown if math.isfinite(each.loss)), default=0.0)
     rows = [

@@ -17,7 +17,7 @@ from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.impute import SimpleImputer  # noqa: E402
 from sklearn.preprocessing import OneHotEncoder  # noqa: E402
 
-from aesara_nondecomp import load_model, measures  # noqa: E402
+from aesara_nondecomp import __version__, load_model, measures  # noqa: E402
 from aesara_nondecomp.cli import main  # noqa: E402
 from aesara_nondecomp.cli import reports as cli_reports  # noqa: E402
 from aesara_nondecomp.data.tabular import TableEncoder  # noqa: E402
@@ -329,7 +329,7 @@ def test_measures_lists_the_catalogue(capsys):
     assert "report only" in capsys.readouterr().out
 
 
-COMMANDS = ["train", "predict", "evaluate", "quantify", "measures", "doctor"]
+COMMANDS = ["train", "predict", "evaluate", "compare", "quantify", "measures", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -338,6 +338,13 @@ def test_every_command_shows_an_example_in_its_help(command, capsys):
         main([command, "--help"])
     assert stopped.value.code == 0
     assert f"example: aesara-nondecomp {command}" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"aesara-nondecomp {__version__}\n"
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -107,7 +107,7 @@ class Sum:
         class network:  # noqa: N801
             takes_tokens = False
 
-    encoder, threshold, measure = InputEncoder(), 0.0, measures.get("accuracy")
+    encoder, threshold, measure, voters = InputEncoder(), 0.0, measures.get("accuracy"), ()
 
     def _scores(self, rows):
         return rows[:, 0] + 3 * rows[:, 1]
