@@ -14,7 +14,16 @@ _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\
 
 
 class Markup(str):
-    """Text that is HTML already, and is not escaped again."""
+    """Text that is HTML already, and is not escaped again.
+
+    Parameters
+    ----------
+    text : str
+        HTML.
+    """
+
+    def __new__(cls, text: str) -> Markup:
+        return super().__new__(cls, text)
 
 
 class Section(NamedTuple):
