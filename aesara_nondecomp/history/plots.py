@@ -15,6 +15,12 @@ from aesara_nondecomp.history.records import Step
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_DUALS = {
+    "alpha": "alpha: weight of the true positive rate",
+    "beta": "beta: weight of the true negative rate",
+    "v": "v: level of the measure",
+}
+
 
 def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span: int = 50) -> Figure:
     """Plot a run: the measure on the validation rows, class rates, duals, and the gradient norm.
@@ -57,6 +63,45 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     return figure
 
 
+def dual_label(name: str) -> str:
+    """What a dual is, in words.
+
+    Parameters
+    ----------
+    name : str
+        As in `Step.duals`.
+
+    Returns
+    -------
+    str
+        The name itself, if it has no words.
+    """
+    return _DUALS.get(name, name)
+
+
+def settled_range(values: Sequence[float]) -> tuple[float, float]:
+    """The range of a curve that its first steps, often far from all others, do not set.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In the order of time; those that are not finite are left out.
+
+    Returns
+    -------
+    low : float
+        Below the last four fifths of the values.
+    high : float
+        Above them.
+    """
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    settled = finite[len(finite) // 5 :]
+    low, high = (float(settled.min()), float(settled.max())) if settled.size else (0.0, 1.0)
+    room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
+    return low - room, high + room
+
+
 def _draw_evaluations(axis: Any, model: Any) -> None:
     better = "larger" if model.measure.greater_is_better else "smaller"
     axis.set(title="Validation rows, averaged weights", ylabel=f"{model.measure} ({better} is better)")
@@ -65,6 +110,7 @@ def _draw_evaluations(axis: Any, model: Any) -> None:
         return
     steps, values = [e.step for e in model.evaluations], [e.value for e in model.evaluations]
     axis.plot(steps, values, marker="o", markersize=3, color="C0")
+    axis.set_ylim(settled_range(values))
     of_one_class = [(e.step, e.value) for e in model.evaluations if e.one_class]
     if of_one_class:
         axis.plot(*zip(*of_one_class), linestyle="none", marker="x", color="C3", label="one class only")
@@ -90,8 +136,10 @@ def _draw_duals(axis: Any, history: Sequence[Step]) -> None:
     axis.set(title="Duals", ylabel="value after the step")
     names = sorted({name for step in history for name in step.duals})
     for name in names:
-        axis.plot([s.step for s in history], [s.duals.get(name, np.nan) for s in history], linewidth=1, label=name)
+        values = [step.duals.get(name, np.nan) for step in history]
+        axis.plot([step.step for step in history], values, linewidth=1, label=dual_label(name))
     if names:
+        axis.set_ylim(settled_range([step.duals[name] for step in history for name in step.duals]))
         axis.legend()
     else:
         axis.text(0.5, 0.5, "fixed weights: no duals", ha="center", va="center", transform=axis.transAxes, color="grey")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import __version__
 from aesara_nondecomp._files import replacing
-from aesara_nondecomp.reports.markup import Section, escaped
+from aesara_nondecomp.reports.markup import Section, escaped, plain_name
 from aesara_nondecomp.reports.sections import SECTIONS, Evaluated
 
 # What a browser is to refuse, should something have slipped through: everything but the page's own style.
@@ -45,7 +45,7 @@ def evaluation_page(
     """
     found = Evaluated.of(model, X, signs, scores, facts, seed)
     sections = [section for make in SECTIONS if (section := make(found)) is not None]
-    return page(f"Report of a model for {facts['model']['measure']}", sections)
+    return page(f"Report of a model for {plain_name(facts['model']['measure'])}", sections)
 
 
 def page(title: str, sections: Sequence[Section]) -> str:

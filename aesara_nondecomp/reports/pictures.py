@@ -173,26 +173,5 @@ def calibration(found: Any) -> str:
     return figure(chart.svg(), caption, [("s0", "this model"), ("chance", "perfect calibration")])
 
 
-def level_range(values: Sequence[float]) -> tuple[float, float]:
-    """The range of a training curve, which the first steps do not set.
-
-    Parameters
-    ----------
-    values : sequence of float
-        In the order of time.
-
-    Returns
-    -------
-    low : float
-        Below the values of the last four fifths.
-    high : float
-        Above them.
-    """
-    finite = np.asarray(values, float)
-    finite = finite[np.isfinite(finite)]
-    axis = Axis.over("", finite[len(finite) // 5 :], margin=0.08)
-    return axis.low, axis.high
-
-
 def _median(found: Any, sign: int) -> float:
     return float(np.median(found.scores[found.signs == sign]))

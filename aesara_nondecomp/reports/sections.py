@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.history.plots import dual_label, settled_range
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.columns import MOST_COLUMNS, MOST_ROWS, REPEATS, Importance, Shift, importances, shifts
 from aesara_nondecomp.reports.facts import METHOD_NAMES, measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number
-from aesara_nondecomp.reports.pictures import calibration, level_range, precision_recall, roc, score_histogram
+from aesara_nondecomp.reports.pictures import calibration, precision_recall, roc, score_histogram
 from aesara_nondecomp.reports.svg import Axis, Chart
 
 MOST_LISTED = 30  # columns in a table
 LONGEST_MESSAGE = 300
-MOST_STEPS = 400  # points of a training curve
+MOST_STEPS, MOST_DUALS = 400, 6  # points of a training curve, and lines of a picture
 
 
 class Evaluated(NamedTuple):
@@ -304,7 +305,7 @@ def _evaluations(model: Any) -> str:
     title = f"{model.measure} on the validation rows"
     chart = Chart(
         Axis.over("training step of each network" if model.voters else "training step", [0, *steps], 0.02),
-        Axis(str(model.measure), *level_range(values)),
+        Axis(str(model.measure), *settled_range(values)),
         "evaluations", title, f"{len(steps)} evaluations, the last one {number(values[-1])}.",
     )  # fmt: skip
     chart.line(steps, values, "s0")
@@ -316,22 +317,25 @@ def _evaluations(model: Any) -> str:
 
 
 def _duals(model: Any) -> str:
-    names = sorted({dual for step in model.history for dual in step.duals})[:4]
+    known = sorted({dual for step in model.history for dual in step.duals})
+    names = known[:MOST_DUALS]
     if not names:
         return ""
     chosen = np.unique(np.linspace(0, len(model.history) - 1, MOST_STEPS).astype(int))
-    values = {dual: [model.history[k].duals.get(dual, math.nan) for k in chosen] for dual in names}
+    steps = [model.history[k].duals for k in chosen]
+    values = {dual: [step.get(dual, math.nan) for step in steps] for dual in names}
+    last = ", ".join(f"{markup.plain_name(dual)} {number(line[-1])}" for dual, line in values.items())
     chart = Chart(
         Axis("training step" + ", one network after another" * bool(model.voters), 1, max(2, len(model.history))),
-        Axis("value after the step", *level_range([value for dual in names for value in values[dual]])),
-        "duals", "Duals, which weight the two classes", f"The last values: "
-        f"{', '.join(f'{dual} {number(line[-1])}' for dual, line in values.items())}.",
+        Axis("value after the step", *settled_range([step[dual] for step in steps for dual in names if dual in step])),
+        "duals", "Duals, which weight the two classes", f"The last values: {last}.",
     )  # fmt: skip
     for k, dual in enumerate(names):
         chart.line((chosen + 1).tolist(), values[dual], f"s{k}")
-    legend = [(f"s{k}", dual) for k, dual in enumerate(names)]
-    caption = "Duals, from which the weights of the two classes follow. The first steps may lie outside."
-    return figure(chart.svg(), caption, legend)
+    legend = [(f"s{k}", name(dual_label(dual))) for k, dual in enumerate(names)]
+    more = f" {len(known) - len(names)} more are not shown." if len(known) > len(names) else ""
+    caption = "Duals, from which the weights of the rows follow. The first steps may lie outside."
+    return figure(chart.svg(), caption + more, legend)
 
 
 # The page in its order. Another part of a report, such as a matrix of several classes, is a row here.

@@ -1,6 +1,7 @@
 """The record of a run: as a frame and as a figure, its collapse, and the progress bar."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, load_model, mlp
 from aesara_nondecomp.history import Evaluation, Step, collapsed_since, plot_history, running_mean, to_frame
+from aesara_nondecomp.history.plots import dual_label, settled_range
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.training.progress import progress_bar
 
@@ -95,10 +97,33 @@ def test_the_panels_hold_the_recorded_numbers(drawn, model):
     assert gradient["each step"].tolist() == [step.gradient_norm for step in model.history]
 
 
+def test_the_first_steps_do_not_set_the_scale(model):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    far = [model.history[0]._replace(duals=dict.fromkeys(model.history[0].duals, -1e6)), *model.history[1:]]
+    low, high = plot_history(replace(model, history=far)).axes[2].get_ylim()
+    settled = [value for step in model.history[30:] for value in step.duals.values()]
+    assert -1e3 < low < min(settled) and max(settled) < high
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [2.0], [0.0, 0.0], [-100.0, *np.linspace(0.5, 0.8, 50)]])
+def test_a_settled_range_holds_the_last_values_and_has_room(values):
+    low, high = settled_range(values)
+    assert low < high and all(low < value < high for value in values[len(values) // 5 :] if np.isfinite(value))
+    assert high - low < 3
+
+
+def test_duals_are_named_in_words(functions):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    run = fit(X, Y, "qmean", algorithm="duple", network=functions, steps=5, batch_size=32, seed=3)
+    assert set(lines_of(plot_history(run).axes[2])) == {
+        "alpha: weight of the true positive rate",
+        "beta: weight of the true negative rate",
+    }
+    assert dual_label("alpha[positives of sex=F]") == "alpha[positives of sex=F]"
+
+
 def test_evaluations_of_one_class_are_marked(model):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
-    from dataclasses import replace
-
     evaluations = [e._replace(one_class=e.step > 60) for e in model.evaluations]
     marked = lines_of(plot_history(replace(model, evaluations=evaluations)).axes[0])["one class only"]
     assert len(marked) == sum(e.step > 60 for e in evaluations)

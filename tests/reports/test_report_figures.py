@@ -12,7 +12,6 @@ from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.reports.columns import importances, shifts
 from aesara_nondecomp.reports.curves import CalibrationCurve, Histogram, Plane, Ranking
 from aesara_nondecomp.reports.markup import Markup, bar, table
-from aesara_nondecomp.reports.pictures import level_range
 from aesara_nondecomp.reports.svg import Axis, Chart
 
 RNG = np.random.default_rng(0)
@@ -184,11 +183,6 @@ def test_a_chart_stays_inside_and_leaves_gaps_where_there_is_no_number():
     numbers = np.array(re.findall(r"[\d.]+", path), float).reshape(-1, 2)
     assert numbers.min() >= 0 and numbers[:, 0].max() <= 420 and numbers[:, 1].max() <= 320
     assert "x&lt;" in drawn
-
-
-def test_the_first_steps_do_not_set_the_range_of_a_training_curve():
-    low, high = level_range([-100.0, *np.linspace(0.5, 0.8, 50)])
-    assert 0.4 < low < high < 0.9
 
 
 def test_cells_are_escaped_but_markup_is_kept():
