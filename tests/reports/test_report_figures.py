@@ -90,6 +90,12 @@ def test_a_measure_has_its_level_along_an_isoline_in_both_planes(name):
             assert np.median(np.abs(values - level)) < 0.01 * spread, (kind, level)
 
 
+def test_the_line_of_a_value_is_drawn_unless_it_is_nearly_the_best_or_the_worst():
+    f1, kld = (Plane.roc(measures.get(name), 0.2, 500) for name in ("f1", "kld"))
+    assert [f1.holds(value) for value in (0.005, 0.5, 0.96, 0.999, np.nan)] == [False, True, True, False, False]
+    assert [kld.holds(value) for value in (1e-5, 0.5)] == [False, True]
+
+
 def test_no_classifier_has_a_precision_that_needs_more_negatives_than_there_are():
     plane = Plane.precision_recall(measures.get("f1"), 0.5, 100)
     assert np.isnan(plane.values[1, -1])  # precision .02 at recall 1
