@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,9 @@ from aesara_nondecomp.data import (
     TableEncoder,
     Vocabulary,
     check_lengths,
-    check_tokens,
     decode,
     encode_as,
 )
-from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
@@ -39,11 +36,13 @@ from aesara_nondecomp.models.archive import (
 )
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_model, check_weights, network_names, stored_weights
+from aesara_nondecomp.models.network_model import NetworkModel, require_description
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 
 
 @dataclass(eq=False)  # == of arrays is ambiguous
-class Model(ByGroup):
+class Model(ByGroup, NetworkModel):
     """A trained network with its encoder, weights, threshold and calibration.
 
     Inputs are as raw as those trained on: a matrix, a table whose columns are matched by name, or texts. Models can be
@@ -107,71 +106,11 @@ class Model(ByGroup):
     interrupted: bool = False
     constrained_by: tuple[measures.Constraint, ...] = ()
 
-    @property
-    def network_description(self) -> dict[str, Any]:
-        """Description from which `networks.build` makes the network; empty for a graph of your own."""
-        return self.functions.network.description
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the network's columns; None if they have no names."""
-        names = self.encoder.feature_names
-        return None if names is None else list(names)
-
     scaling = former_attribute("scaling", "encoder.standardiser")
     vocabulary = former_attribute("vocabulary", "encoder.vocabulary")
     table = former_attribute("table", "confusion_matrix")
 
     # -- predictions ---------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Compute the scores of the positive class; memory maps are read chunk by chunk.
-
-        Parameters
-        ----------
-        X : matrix, shape (n, d), table or list of str
-            As raw as the training rows; the columns of a table are matched by name.
-
-        Returns
-        -------
-        array, shape (n,)
-            A row above `threshold` is predicted positive.
-
-        Raises
-        ------
-        ValueError
-            If X is unusable, or of a different kind than the training rows.
-        """
-        return self._scores(self._rows(X))
-
-    def decision_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
-        """Compute the scores of one block of rows after another, such as the chunks of a file that memory cannot hold.
-
-        Parameters
-        ----------
-        blocks : iterable of matrix, table or list of str
-            Each as in `decision_function`. Where each has a multiple of 4,096 rows, scores are to the last bit those of
-            all rows at once.
-
-        Yields
-        ------
-        array, shape (n,)
-            The scores of a block.
-
-        Raises
-        ------
-        ValueError
-            If a block is unusable, or of a different kind than the training rows.
-
-        Warns
-        -----
-        UserWarning
-            After the last block, if blocks held categories that training did not: how many cells of which column.
-        """
-        unknown = UnknownCategories()
-        for X in blocks:
-            yield self._scores(self._rows(X, unknown))
-        unknown.warn()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels, in the coding of the training labels.
@@ -229,31 +168,6 @@ class Model(ByGroup):
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
         return self.require_quantifier().prevalence(self.decision_function(X), method)
-
-    def read_out(self, name: str, X: Any) -> NDArray[Any]:
-        """Compute an extra output of the network, such as "attention_weights" (n, T) of `networks.attention`.
-
-        Parameters
-        ----------
-        name : str
-            Name of the extra output.
-        X : matrix, shape (n, d), table or list of str
-            As in `decision_function`.
-
-        Returns
-        -------
-        array, shape (n, ...)
-
-        Raises
-        ------
-        ValueError
-            If the network has no such extra output, or X is unusable.
-        """
-        known = self.functions.network.extras
-        require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
-        choose("extra", name, known)
-        rows = self._rows(X)
-        return self._mean(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights))
 
     # -- labelled rows -------------------------------------------------------------------------------------------
 
@@ -468,46 +382,10 @@ class Model(ByGroup):
         check_weights(self)
         write_archive(path, "model", *to_archive(self))
 
-    def __copy__(self) -> Model:
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
-        memo[id(self.functions)] = self.functions
-        return replace(self, **{f.name: copy.deepcopy(getattr(self, f.name), memo) for f in fields(self)})
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All fields, with the functions replaced by what they are built from."""
-        state = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.functions is not None:  # the estimator removes them and restores them itself
-            _require_description(self, "pickled")
-            state["functions"] = (self.network_description, self.functions.optimizer, self.functions.backend)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if state["functions"] is not None:
-            description, *options = state["functions"]
-            state = {**state, "functions": TrainFunctions(networks.build(description), *options)}
-        self.__dict__.update(state)
-
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any, unknown: UnknownCategories | None = None) -> Any:
-        """Encoded rows, not yet standardised; their entries are checked chunk by chunk, as they are read."""
-        network = self.functions.network
-        if network.takes_tokens and (self.encoder.vocabulary is None or np.ndim(X) == 2):
-            return check_tokens(X, network.n_words)
-        return self.encoder.encode(X, network.n_columns, unknown=unknown)
-
-    def _scores(self, rows: Any) -> NDArray[Any]:
-        return self._mean(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
-
-    def _mean(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
-        """An output of the functions, averaged over the networks."""
-        total: Any = None
-        for parameters in (self.parameters, *self.voters):
-            values = output(parameters)
-            total = values if total is None else total + values
-        return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
+    def _build(self, network: Network, *options: Any) -> TrainFunctions:
+        return TrainFunctions(network, *options)
 
     def _scored(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scores, and labels in {-1, +1}."""
@@ -575,7 +453,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     ValueError
         If the network has no description, or the labels are not booleans, numbers or text.
     """
-    _require_description(model, "saved")
+    require_description(model, "saved")
     header = {
         "measure": describe_measure(model.measure),
         "prior": model.prior,
@@ -662,15 +540,6 @@ def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         names=None if names is None or table is not None else tuple(names),
     )
     return {**header, "encoder": encoder.as_dict(), "quantifier": extra.pop("quantifier", None), "extra": extra}
-
-
-def _require_description(model: Model, done: str) -> None:
-    if not model.network_description:
-        raise ValueError(
-            f"this model cannot be {done}: its network is a graph of your own, which has no description to build it "
-            f"from again. Networks made by `mlp` and `linear`, `tabular`, `lstm` and `attention` can be {done}; or "
-            "keep `parameters` yourself."
-        )
 
 
 def _plain_label(label: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import at, jax_mode
-from aesara_nondecomp._checks import choose, positive_number
+from aesara_nondecomp._checks import choose, positive_number, require
 from aesara_nondecomp.metrics.cell_rates import CellSums
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.networks import Network
@@ -37,6 +37,8 @@ class AscentFunctions:
     """
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
+        one = network.scores.ndim == 1 or network.scores.type.shape[1] in (1, None)
+        require(one, "two classes need a network with scores of shape (b,) or (b, 1)", network.scores.type)
         self.network, self.optimizer, self.backend = network, optimisers.get(optimizer), backend
         self._function = choose("backend", backend, BACKENDS)
         if backend == "jax":

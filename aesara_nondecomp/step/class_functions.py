@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at, jax_mode
 from aesara_nondecomp._checks import choose, positive_number, require
+from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data import Standardiser
 from aesara_nondecomp.drivers.multiclass import StepGains
 from aesara_nondecomp.measures.multiclass import Cells
@@ -19,11 +20,13 @@ from aesara_nondecomp.metrics import ConfusionSums
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import cell_rewards, optimisers
 from aesara_nondecomp.step.backends import BACKENDS
-from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64, value_of
-from aesara_nondecomp.step.scoring import Scorer, check_shapes, dense_rows, row_chunks
+from aesara_nondecomp.step.locks import lock_of
+from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
+from aesara_nondecomp.step.scoring import Scorer, dense_rows, row_chunks
+from aesara_nondecomp.step.weights import Weights
 
 
-class ClassFunctions:
+class ClassFunctions(Weights):
     """The compiled functions of one network of K classes, and the shared variables that they read.
 
     `ascend` is compiled once and serves every measure, driver and learning rate. Each function is compiled when first
@@ -40,11 +43,20 @@ class ClassFunctions:
     backend : {"c", "jax"}, default "c"
         See `TrainFunctions`.
 
+    Attributes
+    ----------
+    comm : communicator
+        `LOCAL`: these functions train in a single process.
+    lock : TrainingLock
+        See `TrainFunctions`.
+
     Raises
     ------
     ValueError
         If the scores are no matrix, or `optimizer` or `backend` is unknown.
     """
+
+    comm: Communicator = LOCAL
 
     def __init__(
         self, network: Network, cells: Cells, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"
@@ -52,10 +64,12 @@ class ClassFunctions:
         require(
             network.scores.ndim == 2, "a network of several classes needs scores of shape (b, K)", network.scores.type
         )
-        self.network, self.cells, self._function = network, cells, choose("backend", backend, BACKENDS)
+        self.network, self.cells, self.lock = network, cells, lock_of(network)
+        self.optimizer, self.backend = optimisers.get(optimizer), backend
+        self._function = choose("backend", backend, BACKENDS)
         if backend == "jax":
             jax_mode()  # raises now if JAX is missing
-        self._optimiser_state = OptimiserState(network, optimisers.get(optimizer))
+        self._optimiser_state = OptimiserState(network, self.optimizer)
         m, n_classes = cells.n_cells, cells.n_classes
         shapes = {"gains": (m, n_classes), "logs": (m,), "shift": (n_classes,)}
         self._objective = [shared_float64(name, np.zeros(shape)) for name, shape in shapes.items()]
@@ -64,18 +78,22 @@ class ClassFunctions:
         self._rows = [at.ivector("cell"), at.vector("weight", dtype=network.dtype)]
         self._scorer = Scorer(network, self._function)
 
-    def steer(self, step: StepGains, learning_rate: float) -> None:
+    def steer(self, step: StepGains, learning_rate: float, shares: NDArray[Any] | None = None) -> None:
         """Set what the following steps ascend, and their learning rate.
 
         Parameters
         ----------
         step : drivers.multiclass.StepGains
-            As from a driver: not divided by the shares of the cells, by which this divides them.
+            As from a driver.
         learning_rate : float
             Above 0.
+        shares : array, shape (m,), optional
+            Shares of the cells in the batches, by which the gains are divided; of a cell without any, its gains are
+            left out. Default: those of the training set.
         """
-        shares = self.cells.shares
-        values = step.gains / shares[:, None], step.logs / shares, step.shift, learning_rate
+        shares = self.cells.shares if shares is None else shares
+        divisor = np.where(shares > 0, shares, np.inf)
+        values = step.gains / divisor[:, None], step.logs / divisor, step.shift, learning_rate
         # In place: `set_value` takes four times as long.
         for shared, value in zip((*self._objective, self._optimiser_state.learning_rate), values):
             shared.get_value(borrow=True)[...] = value
@@ -168,34 +186,17 @@ class ClassFunctions:
         """
         return self._scorer.outputs("scores", self.network.scores, X, scaling, parameters)
 
-    def parameters(self) -> list[NDArray[Any]]:
-        """Copies of the current parameters."""
-        return [value_of(p) for p in self.network.parameters]
-
-    def averaged_parameters(self) -> list[NDArray[Any]]:
-        """Copies of the running average of the parameters (see `configure`)."""
-        return self._optimiser_state.averaged_parameters()
-
-    def load(self, parameters: Sequence[NDArray[Any]]) -> None:
-        """Replace the values of the parameters.
+    def compile(self, *, evaluation: bool = False) -> None:
+        """Compile the step if it is not compiled yet, so that compilation is excluded from timings.
 
         Parameters
         ----------
-        parameters : sequence of arrays
-            Of the shapes of the current ones.
-
-        Raises
-        ------
-        ValueError
-            If number or shapes differ.
+        evaluation : bool, default False
+            Compile `confusion_sums` too.
         """
-        check_shapes(self.network, parameters)
-        for p, value in zip(self.network.parameters, parameters):
-            p.set_value(np.array(value, dtype=p.dtype, order="C"))
-
-    def restart(self) -> None:
-        """Reset the optimiser's moments, the step count and the averages; keep the parameters."""
-        self._optimiser_state.restart()
+        self._ascend  # noqa: B018
+        if evaluation:
+            self._confusion_sums  # noqa: B018
 
     @cached_property
     def _ascend(self) -> Any:
