@@ -14,10 +14,14 @@ from aesara_nondecomp.data.features import check_features, check_finite, check_l
 from aesara_nondecomp.data.files import Table
 from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.labels import (
+    ClassLabels,
     Labels,
+    count_labels,
     decode,
     distinct,
     encode_as,
+    encode_classes,
+    encode_classes_as,
     encode_labels,
 )
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
@@ -33,6 +37,7 @@ __all__ = [
     "Batch",
     "Dataset",
     "BatchSource",
+    "ClassLabels",
     "InputEncoder",
     "Labels",
     "LazyRows",
@@ -48,9 +53,12 @@ __all__ = [
     "check_lengths",
     "check_sample_weight",
     "check_tokens",
+    "count_labels",
     "decode",
     "distinct",
     "encode_as",
+    "encode_classes",
+    "encode_classes_as",
     "encode_labels",
     "is_text",
     "load",

@@ -24,7 +24,7 @@ class Labels(NamedTuple):
     """
 
     signs: NDArray[Any]
-    classes: tuple[Any, Any]
+    classes: tuple[Any, ...]
 
     @property
     def prior(self) -> float:
@@ -148,6 +148,107 @@ def encode_pair(y: Any, predicted: Any, positive: Any = None) -> tuple[NDArray[A
         return signs[0], signs[1]
     classes = encode_labels(found, positive).classes
     return encode_as(values, classes), encode_as(others, classes)
+
+
+class ClassLabels(NamedTuple):
+    """Labels of several classes.
+
+    Attributes
+    ----------
+    codes : int32 array, shape (n,)
+        Class of each row, from 0 to K - 1.
+    classes : tuple
+        The K labels in sorted order, as plain Python scalars.
+    """
+
+    codes: NDArray[Any]
+    classes: tuple[Any, ...]
+
+
+def encode_classes(y: Any) -> ClassLabels:
+    """Encode any number of classes as numbers.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        At least two distinct values, all numbers or all strings; of more than two, numbers must be whole.
+
+    Returns
+    -------
+    ClassLabels
+
+    Raises
+    ------
+    ValueError
+        If `y` is not one-dimensional, is empty, holds NaN or a single label, or holds fractions.
+    """
+    values = _label_vector(y)
+    found = _labels_in(values)
+    if len(found) < 2:
+        raise ValueError(f"labels must hold at least two classes, got {_preview(found)}. Check how they were read.")
+    fractions = [label for label in found if isinstance(label, float) and not label.is_integer()]
+    if len(found) > 2 and fractions:
+        raise ValueError(
+            f"labels of several classes must be whole numbers or text, got {_preview(fractions)}. Put numbers that are "
+            "measured into classes first, or give text."
+        )
+    return ClassLabels(_codes(values, found), tuple(found))
+
+
+def encode_classes_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
+    """Encode labels by known classes, not all of which need to occur.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels, each of them one of `classes`.
+    classes : sequence
+        As in `ClassLabels.classes`.
+
+    Returns
+    -------
+    int32 array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If `y` is not one-dimensional, is empty, or holds a label that is none of the classes.
+    """
+    values = _label_vector(y)
+    strange = [label for label in _labels_in(values) if label not in classes]
+    if strange:
+        raise ValueError(
+            f"labels must be among {_preview(classes)}, as in training, got {_preview(strange)}. Use the coding of the "
+            "training labels."
+        )
+    return _codes(values, classes)
+
+
+def _codes(values: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
+    """Place of each value among sorted classes."""
+    if values.dtype != object:
+        return np.searchsorted(np.asarray(classes), values).astype(np.int32)
+    places = {label: place for place, label in enumerate(classes)}
+    return np.array([places[label] for label in values.tolist()], dtype=np.int32)
+
+
+def count_labels(y: Any) -> int:
+    """The number of distinct labels.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of any kind.
+
+    Returns
+    -------
+    int
+        0 for what is no vector of labels, which `encode_labels` refuses.
+    """
+    try:
+        return len(_labels_in(_label_vector(y)))
+    except (TypeError, ValueError):
+        return 0
 
 
 def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:

@@ -196,7 +196,8 @@ def _only_driver(recipe: Recipe) -> Driver:
             "partial_fit needs a recipe of one phase, got one that trains in several: what comes when in a stream of "
             "rows is not known. Use a default algorithm, or fit."
         )
-    return recipe.phases[0].driver
+    driver: Driver = recipe.phases[0].driver
+    return driver
 
 
 def _fixed_threshold(recipe: Recipe) -> float:

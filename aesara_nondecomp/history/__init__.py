@@ -2,8 +2,24 @@
 
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.history.plots import plot_history, running_mean
-from aesara_nondecomp.history.records import Evaluation, Step, collapsed_since, to_frame
+from aesara_nondecomp.history.records import (
+    ClassEvaluation,
+    ClassStep,
+    Evaluation,
+    Step,
+    collapsed_since,
+    to_frame,
+)
 
-__all__ = ["Evaluation", "Step", "collapsed_since", "plot_history", "running_mean", "to_frame"]
+__all__ = [
+    "ClassEvaluation",
+    "ClassStep",
+    "Evaluation",
+    "Step",
+    "collapsed_since",
+    "plot_history",
+    "running_mean",
+    "to_frame",
+]
 
 __getattr__, __dir__ = lazy(__name__, {}, former={"one_class_from": "collapsed_since"})

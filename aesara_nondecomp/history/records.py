@@ -52,6 +52,67 @@ class Step(NamedTuple):
         return self.sums.rates("count")
 
 
+class ClassStep(NamedTuple):
+    """The record of one step of several classes.
+
+    Attributes
+    ----------
+    step : int
+        As in `Step`.
+    samples : int
+        As in `Step`.
+    seconds : float
+        As in `Step`.
+    learning_rate : float
+        As in `Step`.
+    duals : dict of str to float
+        Values of the driver after the step, such as "alpha_0" of the first class.
+    sums : tuple of float
+        Weights of the rows of the batch that were predicted rightly, by class; then of all its rows, by class.
+    gradient_norm : float
+        As in `Step`.
+    """
+
+    step: int
+    samples: int
+    seconds: float
+    learning_rate: float
+    duals: dict[str, float]
+    sums: tuple[float, ...]
+    gradient_norm: float
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """Recall of each class in the batch, at the weights before the step; NaN for a missing class."""
+        half = len(self.sums) // 2
+        pairs = zip(self.sums[:half], self.sums[half:])
+        return tuple(hits / rows if rows else float("nan") for hits, rows in pairs)
+
+
+class ClassEvaluation(NamedTuple):
+    """Evaluation on the validation rows of several classes after one step.
+
+    Attributes
+    ----------
+    step : int
+        Number of the step.
+    value : float
+        The measure of the classes with the largest score, in its own orientation; NaN if it is undefined.
+    confusion : sequence of sequence of float
+        The confusion matrix (K, K) of these predictions: true classes by predicted ones.
+    log_likelihood : float
+        Mean log-probability of the true classes.
+    excess : float
+        As in `Evaluation`; always 0.
+    """
+
+    step: int
+    value: float
+    confusion: Sequence[Sequence[float]]
+    log_likelihood: float
+    excess: float = 0.0
+
+
 class Evaluation(NamedTuple):
     """Confusion counts of the averaged weights on the validation rows after one step.
 

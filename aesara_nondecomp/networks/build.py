@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.networks.classes import class_mlp, class_mlp_shapes
 from aesara_nondecomp.networks.feedforward import Shapes, linear, mlp, mlp_shapes
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, attention_shapes, lstm, lstm_shapes
@@ -49,6 +50,8 @@ BUILDERS: Mapping[str, Builder] = {
     "mlp": Builder(mlp, "numbers", mlp_shapes),
     "tabular": Builder(tabular, "numbers", tabular_shapes),
 }
+# Networks of several classes: built again from their descriptions, and not by a name of the user's.
+CLASS_BUILDERS: Mapping[str, Builder] = {"class_mlp": Builder(class_mlp, "numbers", class_mlp_shapes)}
 
 
 def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Network:
@@ -122,7 +125,7 @@ def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Networ
         If the builder is unknown.
     """
     arguments = {**description, **({"dtype": dtype} if dtype else {})}
-    return choose("network builder", arguments.pop("builder", None), BUILDERS).build(**arguments)
+    return choose("network builder", arguments.pop("builder", None), {**BUILDERS, **CLASS_BUILDERS}).build(**arguments)
 
 
 def parameter_shapes(description: Mapping[str, Any]) -> Shapes:
@@ -143,7 +146,7 @@ def parameter_shapes(description: Mapping[str, Any]) -> Shapes:
         If the builder is unknown, or a size is below 1.
     """
     arguments = dict(description)
-    builder = choose("network builder", arguments.pop("builder", None), BUILDERS)
+    builder = choose("network builder", arguments.pop("builder", None), {**BUILDERS, **CLASS_BUILDERS})
     if builder.shapes is not None:
         return builder.shapes(**arguments)
     return [p.get_value(borrow=True).shape for p in builder.build(**arguments).parameters]

@@ -22,8 +22,8 @@ class Network:
     ----------
     inputs : symbolic variable
         One mini-batch of rows, shape (b, ...): the root of the graph.
-    scores : symbolic vector or column, shape (b,) or (b, 1)
-        Raw output of the last linear unit; the rewards apply the sigmoid.
+    scores : symbolic vector or matrix, shape (b,), (b, 1) or (b, K)
+        Raw output of the last linear unit; the rewards apply the sigmoid. Of K > 2 classes one for each.
     parameters : sequence of shared variables
         All that are trained, of the dtype of the scores.
     training_scores : symbolic vector or column, optional
@@ -64,7 +64,7 @@ class Network:
     Raises
     ------
     ValueError
-        If a parameter is listed twice, the scores are no vector or column, do not depend on the input or on a
+        If a parameter is listed twice, the scores are no vector or matrix, do not depend on the input or on a
         parameter, or `features` and `head` are not given together.
     TypeError
         If a parameter is no shared variable of the scores' dtype, or the scores are not floats.
@@ -168,8 +168,10 @@ class Network:
             parameter.set_value(np.array(value, dtype=parameter.dtype, order="C"), borrow=True)
 
     def _check(self) -> None:
-        if self.scores.ndim not in (1, 2) or (self.scores.ndim == 2 and self.scores.type.shape[1] not in (1, None)):
-            raise ValueError(f"a network needs scores of shape (b,) or (b, 1), got {self.scores.type}")
+        if self.scores.ndim not in (1, 2):
+            raise ValueError(
+                f"a network needs scores of shape (b,) or (b, 1), of K classes (b, K), got {self.scores.type}"
+            )
         if not self.scores.dtype.startswith("float"):
             raise TypeError(f"a network needs float scores, got {self.scores.dtype}. Cast them.")
         if (self.features is None) != (self.head is None):

@@ -4,7 +4,8 @@ Reading order: `fit` (the entry point), `parameters` (the table of its parameter
 other), `holdout` (which rows are held out), `table_network` (the network of a table), `training_data` (its rows),
 `recipes` (driver and options for each measure), `loop` (the training loop), `run` (the phases of a recipe),
 `early_stopping`, `cross_fitting` (one network, or one for each fold), `trainer` (all of them to completion),
-`checkpoints`, `schedules`, `progress`, `former_parameters`.
+`checkpoints`, `run_settings`, `schedules`, `progress`, `former_parameters`. For labels of several classes:
+`fit_classes`, `class_recipes`, `class_step`, `class_held_out`.
 """
 
 from typing import TYPE_CHECKING

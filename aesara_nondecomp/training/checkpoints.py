@@ -21,11 +21,15 @@ from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
-from aesara_nondecomp.history import Step
+from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
+from aesara_nondecomp.history import ClassStep, Step
 from aesara_nondecomp.measures import Measure
+from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.metrics import RunningConfusion
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
 from aesara_nondecomp.parallel import DistributedRows, all_succeed
+from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 
@@ -171,8 +175,9 @@ class CheckpointFile:
 def _restore(fitting: CrossFit, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Bring the networks before their first step to where a checkpoint left them."""
     require(len(header["done"]) <= fitting.count, f"at most {fitting.count} networks are done", len(header["done"]))
+    kind = ClassStep if isinstance(fitting.functions, ClassFunctions) else Step
     done = [
-        _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor)
+        _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor, kind)
         for k, values in enumerate(header["done"])
     ]
     shapes = [p.get_value(borrow=True).shape for p in fitting.functions.network.parameters]
@@ -185,7 +190,7 @@ def _restore(fitting: CrossFit, header: dict[str, Any], arrays: dict[str, NDArra
     for name, value in arrays.items():
         finite = value.dtype.kind != "f" or not name.startswith(("whole.", "training.")) or np.isfinite(value).all()
         require(bool(finite), "weights must be finite", f"others in {name!r}")
-    run.restore(header["run"], arrays, _unpack_history(header["history"], arrays))
+    run.restore(header["run"], arrays, _unpack_history(header["history"], arrays, kind))
 
 
 def _check_monitor(monitor: ValidationMonitor, shapes: list[tuple[int, ...]]) -> None:
@@ -198,8 +203,9 @@ def _check_monitor(monitor: ValidationMonitor, shapes: list[tuple[int, ...]]) ->
         require(given == shapes, f"weights of shapes {shapes} are needed", given)
         for values in (snapshot.scores, *snapshot.parameters):
             require(bool(np.isfinite(values).all()), "weights and scores must be finite", "others")
-        own = np.shape(snapshot.scores) == np.shape(monitor.signs)
-        require(own, f"scores of shape {np.shape(monitor.signs)} are needed", np.shape(snapshot.scores))
+        needed_shape = monitor.score_shape
+        own = np.shape(snapshot.scores) == needed_shape
+        require(own, f"scores of shape {needed_shape} are needed", np.shape(snapshot.scores))
     signs, weight = monitor.signs, monitor.weight
     require(bool(np.isin(signs, (-1, 1)).all()), "labels must be -1 and 1", "others")
     if weight is not None:
@@ -244,6 +250,8 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         parts["groups"] = _digest(run.rows.cell[:, None])
     if validation:
         parts["validation"] = [_digest(validation.X), _digest(validation.signs[:, None])]
+        if validation.cell is not None:
+            parts["validation"] += [_digest(validation.cell[:, None])]
         parts["evaluations"] = [
             str(validation.measure), validation.every, validation.patience, validation.threshold
         ]  # fmt: skip
@@ -262,7 +270,7 @@ def plain(value: Any) -> Any:
     -------
     object
     """
-    if isinstance(value, (Driver, RunningRates)):
+    if isinstance(value, (Driver, ClassDriver, RunningRates, RunningConfusion, Cells)):
         return {"class": type(value).__name__, **{name: plain(v) for name, v in vars(value).items()}}
     if isinstance(value, dict):
         return {str(name): plain(v) for name, v in value.items()}
@@ -276,7 +284,7 @@ def plain(value: Any) -> Any:
 
 
 def _name_of(value: Any) -> str:
-    return str(value) if isinstance(value, Measure) else type(value).__name__
+    return str(value) if isinstance(value, (Measure, MulticlassMeasure)) else type(value).__name__
 
 
 def _digest(X: Any) -> str:
@@ -301,23 +309,26 @@ def _pack_trained(trained: Trained) -> tuple[dict[str, Any], dict[str, NDArray[A
         **columns,
         **kept,
         "signs": trained.monitor.signs,
-        **_weight(trained),
+        **_of_rows(trained.monitor),
     }
 
 
-def _unpack_trained(values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None) -> Trained:
+def _unpack_trained(
+    values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
+) -> Trained:
     """A trained network; its monitor has the settings of a new one."""
     monitor = copy.copy(like)
     assert monitor is not None  # as above
     monitor.signs, monitor.weight, monitor.snapshots = arrays.pop("signs"), arrays.pop("weight", None), {}
-    history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")})
+    monitor.cell = arrays.pop("cell", None)
+    history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")}, kind)
     monitor.restore(values["validation"], arrays)
     return Trained(history, monitor)
 
 
-def _weight(trained: Trained) -> dict[str, NDArray[Any]]:
-    weight = None if trained.monitor is None else trained.monitor.weight
-    return {} if weight is None else {"weight": weight}
+def _of_rows(monitor: ValidationMonitor) -> dict[str, NDArray[Any]]:
+    """Weights and cells of held-out rows, as far as they have some."""
+    return {name: value for name in ("weight", "cell") if (value := getattr(monitor, name)) is not None}
 
 
 def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
@@ -336,11 +347,13 @@ def _pack_history(history: Sequence[Step]) -> tuple[list[Any], dict[str, NDArray
     return names, {"history": np.array(numbers, dtype="float64"), "duals": np.array(duals, dtype="float64")}
 
 
-def _unpack_history(run_lengths: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Step]:
+def _unpack_history(run_lengths: list[Any], arrays: dict[str, NDArray[Any]], kind: Any) -> list[Any]:
+    """The steps, each a Step or a ClassStep."""
+    sums_of = tuple if kind is ClassStep else (lambda sums: ClassSums(*sums))
     names = itertools.chain.from_iterable(itertools.repeat(names, count) for names, count in run_lengths)
     duals = iter(arrays["duals"].tolist())
     history = [
-        Step(int(step), int(samples), seconds, rate, {name: next(duals) for name in of_step}, ClassSums(*sums), norm)
+        kind(int(step), int(samples), seconds, rate, {name: next(duals) for name in of_step}, sums_of(sums), norm)
         for of_step, (step, samples, seconds, rate, norm, *sums) in zip(names, arrays["history"].tolist())
     ]
     packed, columns = _pack_history(history)

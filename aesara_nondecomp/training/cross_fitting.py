@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor, best_of
+from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import Held, TrainingData
@@ -68,7 +69,7 @@ class CrossFit:
 
     Parameters
     ----------
-    functions : TrainFunctions or DistributedFunctions
+    functions : TrainFunctions, DistributedFunctions or ClassFunctions
         Train each network in turn.
     data : TrainingData
         Rows and folds.
@@ -99,7 +100,7 @@ class CrossFit:
 
     def __init__(
         self,
-        functions: Functions,
+        functions: Functions | ClassFunctions,
         data: TrainingData,
         phases: Sequence[Phase],
         settings: Settings,
@@ -169,7 +170,7 @@ class CrossFit:
         if not monitors:
             return Choice([self.run.averaged_parameters()], None, None, None, [], None)
         evaluations = _pooled(monitors)
-        best = best_of(evaluations, monitors[0].measure)
+        best = monitors[0].best_of(evaluations)
         snapshots = [m.snapshots[best] for m in monitors]
         signs = np.concatenate([m.signs for m in monitors])
         parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
@@ -195,7 +196,7 @@ class CrossFit:
     def _reaches(self, monitors: Sequence[ValidationMonitor]) -> bool:
         """Whether the network in training has come to the best step of others, to which it would cut them back."""
         made = len(self.monitor.evaluations) if self.monitor else 0
-        return not monitors or made > best_of(_pooled(monitors), monitors[0].measure)
+        return not monitors or made > monitors[0].best_of(_pooled(monitors))
 
     def _trained(self) -> list[Trained]:
         """The networks so far, with the one in training."""

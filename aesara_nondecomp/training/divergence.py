@@ -46,6 +46,33 @@ def divergence(functions: Functions, driver: Driver, X: Any, step: int, rate: fl
     return common_error(functions.comm, f"training diverged in step {step} at a learning rate of {rate:g}: {reason}")
 
 
+def class_divergence(comm: Communicator, X: Any, step: int, rate: float) -> ValueError:
+    """The error of a step of K classes whose gradient or confusion sums are not finite.
+
+    Parameters
+    ----------
+    comm : communicator
+        Of the processes.
+    X : array, shape (b, ...)
+        The rows of the step.
+    step : int
+        Number of the step.
+    rate : float
+        Its learning rate.
+
+    Returns
+    -------
+    ValueError
+    """
+    largest = _largest(X)
+    reason = (
+        "the rows of its batch are not finite. Rows must not be modified during training."
+        if math.isinf(largest)
+        else f"the largest feature of its batch is {largest:g}. Lower learning_rate or l2, or rescale the rows."
+    )
+    return common_error(comm, f"training diverged in step {step} at a learning rate of {rate:g}: {reason}")
+
+
 def check_weights(comm: Communicator, arrays: Iterable[NDArray[Any]], last: Step | None) -> None:
     """Refuse to keep what a diverged training has left.
 

@@ -14,6 +14,7 @@ from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.parallel import Functions, common_error
+from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.holdout import AUTO, check_validation
 
 
@@ -131,16 +132,51 @@ class ValidationMonitor:
         self.snapshots: dict[int, Snapshot] = {}
 
     @property
+    def score_shape(self) -> tuple[int, ...]:
+        """Shape of the scores of the held-out rows."""
+        return (len(self.signs),)
+
+    @property
     def best(self) -> int | None:
         """Index of the best evaluation, the first one among equals."""
-        return best_of(self.evaluations, self.measure) if self.evaluations else None
+        return self.best_of(self.evaluations) if self.evaluations else None
 
-    def evaluate(self, functions: Functions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
+    def best_of(self, evaluations: Sequence[Any]) -> int:
+        """Index of the best of some evaluations, the first among equals: of those that break constraints least.
+
+        Parameters
+        ----------
+        evaluations : sequence of Evaluation
+            At least one.
+
+        Returns
+        -------
+        int
+        """
+        least = min(evaluation.excess for evaluation in evaluations) + REACHED
+        merits = [self.measure.merit(each.value) if each.excess <= least else -np.inf for each in evaluations]
+        return int(np.argmax(merits))
+
+    def evaluation_of(self, values: Sequence[Any]) -> Any:
+        """An evaluation from its stored fields.
+
+        Parameters
+        ----------
+        values : sequence
+            As `state` has them.
+
+        Returns
+        -------
+        Evaluation
+        """
+        return Evaluation(*values)
+
+    def evaluate(self, functions: Functions | ClassFunctions, parameters: list[NDArray[Any]], step: int) -> Evaluation:
         """Evaluate parameters and keep them if they are the best so far.
 
         Parameters
         ----------
-        functions : TrainFunctions or DistributedFunctions
+        functions : TrainFunctions, DistributedFunctions or ClassFunctions
             Compute the scores.
         parameters : list of arrays
             Such as the averaged ones.
@@ -249,29 +285,10 @@ class ValidationMonitor:
         arrays : mapping of str to array
             As from `state`.
         """
-        self.evaluations = [Evaluation(*e) for e in values["evaluations"]]
+        self.evaluations = [self.evaluation_of(e) for e in values["evaluations"]]
         for index in values["kept"]:
             count = sum(name.startswith(f"{index}.") for name in arrays) - 1
             self.snapshots[index] = Snapshot([arrays[f"{index}.{k}"] for k in range(count)], arrays[f"{index}.scores"])
-
-
-def best_of(evaluations: Sequence[Evaluation], measure: measures.Measure) -> int:
-    """Index of the best evaluation, the first among equals: of those that break constraints least.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        At least one.
-    measure : measures.Measure
-        By which they are compared.
-
-    Returns
-    -------
-    int
-    """
-    least = min(evaluation.excess for evaluation in evaluations) + REACHED
-    merits = [measure.merit(each.value) if each.excess <= least else -np.inf for each in evaluations]
-    return int(np.argmax(merits))
 
 
 def evaluated(

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import random_generator
-from aesara_nondecomp.data.batches import usable_batch_size
 from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
@@ -17,11 +15,11 @@ from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.fit_classes import fit_classes, is_of_classes
 from aesara_nondecomp.training.former_parameters import fit_parameters
 from aesara_nondecomp.training.groups import (
     check_cells,
@@ -34,11 +32,11 @@ from aesara_nondecomp.training.param_checks import (
     check_prior,
     check_recipe,
     on_first_process,
-    weight_decay,
 )
-from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
+from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
-from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.run import TrainingRows
+from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -75,7 +73,7 @@ def fit(
     comm: Communicator | None = None,
     backend: str | None = None,
     seed: Any = None,
-) -> Model:
+) -> Any:
     """Train a network directly on a measure.
 
     Ctrl-C ends training early, with a warning, and returns the model trained so far: the best weights by the validation
@@ -89,12 +87,14 @@ def fit(
         token ids by a vocabulary that is learned from them (extra ``text``). Must not be modified during training:
         rows are prefetched.
     y : array-like, shape (n,)
-        Labels of two classes in any coding.
-    measure : str or Measure, default "f1"
-        What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them.
+        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md.
+    measure : str, Measure or MulticlassMeasure, default "f1"
+        What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them. Of more than two classes,
+        such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those.
     algorithm : str or Recipe, default "auto"
-        "auto", which is recommended, or another name in `recipes.ALGORITHMS`; see `recipes.recipe_for`. Or a recipe of
-        your own, whose drivers are copied and have their own prior.
+        "auto", which is recommended, or another name in `recipes.ALGORITHMS`, of more than two classes in
+        `class_recipes.CLASS_BUILDERS`; see there. Or a recipe of your own, whose drivers are copied and have their own
+        prior.
     network : str, sequence of int, Network, TrainFunctions, Model or callable, default "auto"
         What to train. "auto" is "tabular" for rows with numeric columns, which are scaled by median and quartiles;
         "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64. Or
@@ -176,8 +176,9 @@ def fit(
 
     Returns
     -------
-    Model
-        The trained model, with its encoder, threshold and history; calibrated if there are validation rows. With
+    Model or ClassModel
+        The trained model, with its encoder, threshold and history; calibrated if there are validation rows. With labels
+        of more than two classes, or a measure of those, a ClassModel. With
         several networks, `history` holds the steps of one after another, and `evaluations` and `best_step` count the
         steps of each.
 
@@ -209,6 +210,18 @@ def fit(
     True
     """
     comm = communicator(comm)
+    if is_of_classes(y, measure, comm):
+        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
+                       "backend": backend}  # fmt: skip
+        options = {
+            "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
+            "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
+            "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
+        }  # fmt: skip
+        return fit_classes(
+            X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
+            validation_groups=validation_groups, seed=seed, comm=comm, unavailable=unavailable, options=options,
+        )  # fmt: skip
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,
@@ -223,7 +236,7 @@ def fit(
         agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
     stopping, callbacks = given["validation"], on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
-    rng = _generator(seed, stored, comm)
+    rng = generator_of(seed, stored, comm)
     start = dict(rng.bit_generator.state)
     stopping = _with_threshold_rows(stopping, algorithm)
     refits = stopping is not None and stopping.refit
@@ -236,7 +249,7 @@ def fit(
     prior = check_prior(given["prior"], data.prior)
     functions = _functions(data.network, optimizer, backend)
     recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
-    settings = _settings(recipe, given, functions, data)
+    settings = settings_of(recipe, given, functions, data)
     initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
     with functions.lock.training():
         fitting = CrossFit(
@@ -273,21 +286,6 @@ def fit(
     )
 
 
-def default_steps(n_rows: int) -> int:
-    """The most steps of a network, by default.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of its training rows.
-
-    Returns
-    -------
-    int
-    """
-    return int(np.clip(n_rows // 10, 300, 3000))
-
-
 def _checked(
     X: Any, measure: Any, network: Any, optimizer: Any, backend: str | None, arguments: dict[str, Any]
 ) -> tuple[dict[str, Any], measures.Measure, Any]:
@@ -315,17 +313,6 @@ def _recipe(
     return recipe
 
 
-def _generator(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
-    """A generator of our own whose state is plain numbers; without a seed it starts like that of the stored run."""
-    if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
-        seed = int(np.random.default_rng(seed).integers(2**63))
-    rng = random_generator(seed)
-    if seed is None and stored and stored.start:
-        rng.bit_generator.state = stored.start
-    rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
-    return rng
-
-
 def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe) -> EarlyStopping | None:
     """How rows are held out: also without validation, if the recipe chooses its threshold on them."""
     tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
@@ -335,30 +322,7 @@ def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe
 def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:
     if isinstance(trained, TrainFunctions):
         return trained
-    return TrainFunctions(trained, _or(optimizer, "adamw"), _or(backend, "c"))
-
-
-def _settings(recipe: Recipe, given: dict[str, Any], functions: TrainFunctions, data: TrainingData) -> Settings:
-    """Settings of all phases; the recipe's values are the defaults."""
-    n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
-    steps = _or(given["steps"], default_steps(n_rows))
-    return Settings(
-        steps=steps,
-        learning_rate=_or(given["learning_rate"], recipe.learning_rate),
-        schedule=schedules.get(_or(given["schedule"], recipe.schedule), steps),
-        averaging=_or(given["averaging"], recipe.averaging),
-        l2=weight_decay(given["l2"], recipe, functions.optimizer),
-        temperature=recipe.temperature,
-        batch_size=_batch_size(given["batch_size"], n_rows),
-        sampler=given["sampler"],
-        normalize=recipe.normalize,
-    )
-
-
-def _batch_size(batch_size: int, n_rows: int) -> int:
-    """The batch size; the default is reduced to the number of rows without a warning."""
-    is_default = batch_size == PARAMETERS["batch_size"].default
-    return min(batch_size, n_rows) if is_default else usable_batch_size(batch_size, n_rows)
+    return TrainFunctions(trained, value_or(optimizer, "adamw"), value_or(backend, "c"))
 
 
 def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
@@ -372,7 +336,3 @@ def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
         return rows._replace(X=DeviceRows(rows.X))
 
     return placed
-
-
-def _or(value: Any, default: Any) -> Any:
-    return default if value is None else value

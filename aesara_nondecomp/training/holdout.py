@@ -107,6 +107,7 @@ def plan_folds(
     *,
     one_part: bool = False,
     strata: NDArray[Any] | None = None,
+    classes: NDArray[Any] | None = None,
 ) -> list[Fold]:
     """Divide the rows for each network that is to be trained.
 
@@ -124,6 +125,8 @@ def plan_folds(
         Let "auto" hold rows out once, however few they are: for networks that take long to train.
     strata : int array, shape (n,), optional
         Parts of the classes to divide evenly, such as cells. Default: the classes.
+    classes : int array, shape (n,), optional
+        Of each row, where there are several; each part must hold all of them. Default: the two classes of `signs`.
 
     Returns
     -------
@@ -135,10 +138,19 @@ def plan_folds(
     ValueError
         If a part would lack a class, or the splitter's parts are no division.
     """
+    folds = _planned(validation, signs, seed, groups, one_part, strata, signs if classes is None else classes)
+    if classes is not None:
+        _check_classes(folds, classes)
+    return folds
+
+
+def _planned(
+    validation: Any, signs: NDArray[Any], seed: Any, groups: Any, one_part: bool, strata: Any, classes: NDArray[Any]
+) -> list[Fold]:
     if isinstance(validation, str):
         if validation == LAST:
             return [_last_rows(signs)]
-        validation = _automatic(signs, groups, one_part)
+        validation = _automatic(classes, groups, one_part)
         if validation is None:
             warn_caller(
                 "a class has a single row, so none is held out: the last weights are kept, and neither the threshold "
@@ -153,14 +165,15 @@ def plan_folds(
     return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(validation))]
 
 
-def _automatic(signs: NDArray[Any], groups: Any, one_part: bool) -> float | int | None:
+def _automatic(classes: NDArray[Any], groups: Any, one_part: bool) -> float | int | None:
     """The share or the number of folds; None if there are too few rows for either."""
-    rarest = min(int(np.sum(signs > 0)), int(np.sum(signs < 0)))
+    found, counts = np.unique(classes, return_counts=True)
+    rarest = int(counts.min())
     if groups is not None:
-        rarest = min(rarest, *(len(np.unique(np.asarray(groups)[signs == sign])) for sign in (-1, 1)))
+        rarest = min(rarest, *(len(np.unique(np.asarray(groups)[classes == value])) for value in found))
     if rarest < 2:
         return None
-    enough = len(signs) >= ROWS_FOR_ONE_PART and SHARE * rarest >= RARE_ROWS_FOR_ONE_PART
+    enough = len(classes) >= ROWS_FOR_ONE_PART and SHARE * rarest >= RARE_ROWS_FOR_ONE_PART
     return SHARE if enough or one_part else min(FOLDS, rarest)
 
 
@@ -196,6 +209,20 @@ def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:
                 f"the {part} part must hold both classes, got {positives} positives among {len(rows)} rows. Hold other "
                 "rows out, for example a stratified share: validation=0.2."
             )
+
+
+def _check_classes(folds: list[Fold], classes: NDArray[Any]) -> None:
+    """Refuse a division of which a part lacks one of several classes."""
+    n_classes = int(classes.max()) + 1
+    for fold in folds:
+        for part, rows in zip(("training", "held-out"), fold):
+            missing = n_classes - len(np.unique(classes[rows]))
+            if missing:
+                rarest = int(np.bincount(classes).min())
+                raise ValueError(
+                    f"the {part} part must hold all {n_classes} classes, got none of {missing} of them; the rarest has "
+                    f"{rarest} rows. Join or leave out rare classes, or use fewer folds, or validation=None."
+                )
 
 
 def _is_share(validation: Any) -> bool:

@@ -14,36 +14,39 @@ from aesara_nondecomp._checks import choose, positive_number
 from aesara_nondecomp.data import MiniBatches, both_classes
 from aesara_nondecomp.data.batches import Batch
 from aesara_nondecomp.drivers import CellDriver, Driver, RewardWeights, RowDriver
-from aesara_nondecomp.history import Step
+from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
+from aesara_nondecomp.history import ClassStep, Step
 from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training.class_step import class_step
 from aesara_nondecomp.training.divergence import divergence
 
 Normaliser = Callable[[RewardWeights, Batch, float], Sequence[float]]
 
 
 def train(
-    functions: Functions,
-    driver: Driver,
+    functions: Functions | ClassFunctions,
+    driver: Driver | ClassDriver,
     batches: MiniBatches,
     *,
     learning_rate: float,
     schedule: Callable[[int], float] = lambda step: 1.0,
     round_data: tuple[Any, NDArray[Any]] | None = None,
     normalize: str = "prior",
-    after: Step | None = None,
+    after: Step | ClassStep | None = None,
     held: Any = None,
     move_every: int = 1,
-) -> Iterator[Step]:
+) -> Iterator[Any]:
     """Train for as long as the caller asks for steps.
 
     Parameters
     ----------
-    functions : TrainFunctions or DistributedFunctions
+    functions : TrainFunctions, DistributedFunctions or ClassFunctions
         Their parameters are updated in place.
-    driver : Driver
-        Sets the reward weights of each step.
+    driver : Driver or drivers.multiclass.CellDriver
+        Sets the reward weights of each step; with ClassFunctions, its gains.
     batches : MiniBatches
         The training rows.
     learning_rate : float
@@ -65,7 +68,7 @@ def train(
 
     Yields
     ------
-    Step
+    Step or ClassStep
         The record of a step, after it.
 
     Raises
@@ -85,25 +88,39 @@ def train(
         if takes:
             functions.lock.take()
         try:
-            rate, refreshes = learning_rate * schedule(step), driver.needs_refresh()
-            functions.compile(
-                evaluation=driver.evaluate == "new" or refreshes,
-                rows=isinstance(driver, RowDriver),
-                cells=isinstance(driver, CellDriver),
-            )
-            start = time.perf_counter()
-            if refreshes:
-                _refresh(functions, driver, batches, round_data, step + 1, rate)
-            batch, sums, gradient_norm = _step(functions, driver, batches, step + 1, rate, normaliser)
-            if isinstance(driver, CellDriver) and (step + 1) % move_every == 0:
-                driver.move(None if held is None else _held_sums(functions, driver, held, step + 1, rate))
+            rate = learning_rate * schedule(step)
+            record: Step | ClassStep
+            if isinstance(functions, ClassFunctions):
+                assert isinstance(driver, ClassDriver)
+                functions.compile(evaluation=driver.needs_refresh())
+                start = time.perf_counter()
+                batch, record = class_step(functions, driver, batches, step + 1, rate)
+            else:
+                assert isinstance(driver, Driver)
+                _compile(functions, driver)
+                start = time.perf_counter()
+                if driver.needs_refresh():
+                    _refresh(functions, driver, batches, round_data, step + 1, rate)
+                batch, sums, gradient_norm = _step(functions, driver, batches, step + 1, rate, normaliser)
+                if isinstance(driver, CellDriver) and (step + 1) % move_every == 0:
+                    driver.move(None if held is None else _held_sums(functions, driver, held, step + 1, rate))
+                record = Step(step + 1, 0, 0.0, rate, driver.duals(), sums, gradient_norm)
         finally:
             if takes:
                 functions.lock.release()
         step += 1
         samples += batch.rows
         seconds += time.perf_counter() - start
-        yield Step(step, samples, seconds, rate, driver.duals(), sums, gradient_norm)
+        yield record._replace(samples=samples, seconds=seconds)
+
+
+def _compile(functions: Functions, driver: Driver) -> None:
+    """Compile what the next step of a driver calls."""
+    functions.compile(
+        evaluation=driver.evaluate == "new" or driver.needs_refresh(),
+        rows=isinstance(driver, RowDriver),
+        cells=isinstance(driver, CellDriver),
+    )
 
 
 def _refresh(

@@ -13,6 +13,7 @@ from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import choose, require, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
+from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
@@ -155,8 +156,11 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
     Raises
     ------
     ValueError
-        If the recipe trains the head of a network without one, or its driver counts rows and they have weights.
+        If the recipe is of several classes, trains the head of a network without one, or its driver counts rows and
+        they have weights.
     """
+    several = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, ClassDriver)]
+    require(not several, "labels of two classes need a recipe without drivers of drivers.multiclass", several)
     if network.features is None and any(phase.head_only for phase in recipe.phases):
         raise ValueError(
             "this recipe trains the head on frozen features, but the network has no split into lower part and head. "

@@ -78,7 +78,7 @@ class Phase(NamedTuple):
 
     Attributes
     ----------
-    driver : Driver
+    driver : Driver or drivers.multiclass.CellDriver
         Rule that sets the objective of every step.
     share : float
         Share of the run's steps, in (0, 1]. The shares of a recipe sum to 1.
@@ -86,7 +86,7 @@ class Phase(NamedTuple):
         Train only the head, on frozen features and without dropout; see `Network.head_network`.
     """
 
-    driver: Driver
+    driver: Any
     share: float = 1.0
     head_only: bool = False
 
@@ -115,6 +115,9 @@ class Recipe(NamedTuple):
         Decoupled weight decay of AdamW, at least 0; other optimisers have none unless `fit` gets it.
     fixed_threshold : bool
         Whether the threshold belongs to the algorithm: `fit` then moves it only if `tune_threshold` is True.
+    plug_in : {"offsets", "linearised"}, optional
+        Of several classes: search of the rule on held-out rows, see `metrics.plug_in`. Default: the class with the
+        largest score is predicted.
     """
 
     phases: tuple[Phase, ...]
@@ -126,6 +129,7 @@ class Recipe(NamedTuple):
     schedule: Any = "cosine"
     weight_decay: float = 0.02
     fixed_threshold: bool = False
+    plug_in: str | None = None
 
 
 class Problem(NamedTuple):

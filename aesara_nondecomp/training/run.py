@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches, select_rows
+from aesara_nondecomp.drivers import CellDriver
+from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Functions
+from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.step.prefetch import row_loader_for
 from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
@@ -103,7 +106,7 @@ class TrainingRun:
 
     Parameters
     ----------
-    functions : TrainFunctions or DistributedFunctions
+    functions : TrainFunctions, DistributedFunctions or ClassFunctions
         Their parameters are updated in place.
     phases : sequence of Phase
         Their drivers are copied, so that a recipe can be used again.
@@ -128,7 +131,7 @@ class TrainingRun:
 
     def __init__(
         self,
-        functions: Functions,
+        functions: Functions | ClassFunctions,
         phases: Sequence[Phase],
         rows: TrainingRows,
         settings: Settings,
@@ -137,8 +140,11 @@ class TrainingRun:
         held: TrainingRows | None = None,
     ):
         self.functions, self.rows, self.settings, self.rng, self.after = functions, rows, settings, rng, after
-        self.held = None if held is None or held.cell is None else held.part(_rows_of_each_cell(held.cell))
         self.phases = copy.deepcopy(list(phases))
+        moved = any(isinstance(phase.driver, CellDriver) for phase in self.phases)
+        self.held = None
+        if moved and held is not None and held.cell is not None:
+            self.held = held.part(_rows_of_each_cell(held.cell))
         self.last_steps: list[int] = np.cumsum(_steps_of_phases(self.phases, settings.steps)).tolist()
         self.history: list[Step] = []
         self.phase = 0
@@ -283,8 +289,9 @@ class _PhaseState:
         self.rng_at_start = run.rng.bit_generator.state
         X, signs, weight, cell = run.rows
         self.held = run.held
-        self.functions: Functions = run.functions.head if phase.head_only else run.functions
-        X = run.functions.features(X) if phase.head_only else X
+        self.functions: Functions | ClassFunctions = run.functions
+        if phase.head_only and not isinstance(run.functions, ClassFunctions):
+            self.functions, X = run.functions.head, run.functions.features(X)
         settings = run.settings
         self.functions.configure(l2=settings.l2, averaging=settings.averaging, temperature=settings.temperature)
         self.functions.restart()
@@ -293,10 +300,12 @@ class _PhaseState:
         self.batches = MiniBatches(
             X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, loader, cell
         )
-        rows = phase.driver.round_rows
-        if rows is None and self.batches.batch_size < SMALL_BATCH:
-            rows = ROWS_FOR_SMALL_BATCHES
-        self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
+        self.round_data = None
+        if not isinstance(phase.driver, ClassDriver):
+            rows = phase.driver.round_rows
+            if rows is None and self.batches.batch_size < SMALL_BATCH:
+                rows = ROWS_FOR_SMALL_BATCHES
+            self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
 
     def train(self, last: Step | None, after: Step | None) -> Iterator[Step]:
         """Infinitely many steps; `after` is the last step of the run before, from which the schedule starts anew."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,10 +13,13 @@ from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import (
     InputEncoder,
+    Labels,
     check_lengths,
     check_sample_weight,
     check_tokens,
     encode_as,
+    encode_classes,
+    encode_classes_as,
     encode_labels,
     is_text,
     prepare_rows,
@@ -54,9 +57,9 @@ class Split(NamedTuple):
     Attributes
     ----------
     classes : tuple (negative, positive)
-        The two labels.
+        The two labels; or those of all classes.
     signs : int8 array, shape (m,), in {-1, +1}
-        Labels of the training rows.
+        Labels of the training rows; of several classes -1 for the first one.
     weight : float64 array, shape (m,), or None
         Positive weights of the training rows; None for equal ones.
     train : int array, shape (m,), or None
@@ -70,12 +73,12 @@ class Split(NamedTuple):
     folds : list of Fold
         Where each of several networks holds other rows out: divisions of the training rows.
     cell : int32 array, shape (m,), or None
-        Cells of the training rows, where they play a part.
+        Cells of the training rows, where they play a part; of several classes, the classes.
     held_cell : int32 array, shape (k,), or None
         Cells of the rows held out, likewise.
     """
 
-    classes: tuple[Any, Any]
+    classes: tuple[Any, ...]
     signs: NDArray[Any]
     weight: NDArray[Any] | None
     train: NDArray[Any] | None = None
@@ -104,9 +107,9 @@ class TrainingData(NamedTuple):
     encoder : InputEncoder
         The model's input pipeline, learned from the training rows.
     classes : tuple (negative, positive)
-        The two labels.
+        The two labels; or those of all classes.
     prior : float
-        Share of positives among the training rows, by weight.
+        Share of positives among the training rows, by weight; of several classes, of all but the first.
     network : Network or TrainFunctions
         What is trained; made for these rows if it was not given.
     folds : tuple of Fold
@@ -118,7 +121,7 @@ class TrainingData(NamedTuple):
     rows: TrainingRows
     held: Held | None
     encoder: InputEncoder
-    classes: tuple[Any, Any]
+    classes: tuple[Any, ...]
     prior: float
     network: Network | TrainFunctions
     folds: tuple[Fold, ...] = ()
@@ -170,6 +173,7 @@ def prepare(
     comm: Communicator = LOCAL,
     cells: bool = False,
     groups: Any = None,
+    several: bool = False,
 ) -> TrainingData:
     """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
 
@@ -205,6 +209,8 @@ def prepare(
         Whether the cells of the rows play a part; then in a single process.
     groups : array-like of shape (n,) or table, optional
         Groups of the rows, for their cells. Default: none, so that the cells are the classes.
+    several : bool, default False
+        Whether labels are of any number of classes, which the cells then are.
 
     Returns
     -------
@@ -220,16 +226,27 @@ def prepare(
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
     of_rows = read_groups(groups, count_rows(inputs)) if cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
-    split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
+    split: Split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
         comm,
-        lambda: _split(y, positive, sample_weight, validation, together, seed, of_rows, one_part=slow, refit=refit),
+        lambda: _split(
+            y,
+            positive,
+            sample_weight,
+            validation,
+            together,
+            seed,
+            of_rows,
+            one_part=slow,
+            refit=refit,
+            several=several,
+        ),
     )
     if comm.size == 1:
         check_lengths(inputs, y)
     learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, learned, known, comm, of_rows)
+    held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several)
     scales = standardize and encoder is None
     of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
     if of_columns:
@@ -291,15 +308,16 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
 
 def _split(
     y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, of_rows: Groups | None = None,
-    *, one_part: bool, refit: bool,
+    *, one_part: bool, refit: bool, several: bool = False,
 ) -> Split:  # fmt: skip
     """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
-    labels = encode_labels(y, positive)
+    labels, codes = _labels_of_several(y) if several else (encode_labels(y, positive), None)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
+    _check_weight_of_classes(codes, weight)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
-    cell = None if of_rows is None else cell_of_rows(labels.signs, of_rows.codes, len(of_rows.names))
+    cell = codes if of_rows is None else cell_of_rows(labels.signs, of_rows.codes, len(of_rows.names))
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None, cell=cell)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
@@ -309,7 +327,10 @@ def _split(
     if holds_out:
         groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
         strata = None if cell is None else cell[kept]
-        folds = plan_folds(validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata)
+        classes = None if codes is None else codes[kept]
+        folds = plan_folds(
+            validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata, classes=classes
+        )
     single = len(folds) == 1 and not refit
     train, held = (kept[folds[0].train], kept[folds[0].held]) if single else (kept, None)
     return Split(
@@ -324,6 +345,19 @@ def _split(
         None if cell is None else cell[train],
         None if held is None or cell is None else cell[held],
     )
+
+
+def _labels_of_several(y: Any) -> tuple[Labels, NDArray[Any]]:
+    """Labels of several classes, with stand-ins for signs, and the classes of the rows."""
+    labels = encode_classes(y)
+    return Labels(np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.classes), labels.codes
+
+
+def _check_weight_of_classes(codes: NDArray[Any] | None, weight: NDArray[Any] | None) -> None:
+    if codes is not None and weight is not None:
+        of_classes = np.bincount(codes, weight)
+        needed = "sample_weight must be above 0 for some rows of each class"
+        require(bool((of_classes > 0).all()), needed, f"sums of {of_classes.tolist()}")
 
 
 def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
@@ -373,7 +407,7 @@ def _encoded(
 
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
-    of_rows: Groups | None = None,
+    of_rows: Groups | None = None, several: bool = False,
 ) -> Held | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
         return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
@@ -385,11 +419,22 @@ def _held_rows(
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
+    if several:
+        return _own_rows_of_several(held, y, split.classes)
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)
     found = np.unique(signs).tolist()
     require(len(found) == 2, "validation needs rows of both classes", f"only {split.classes[found[0] > 0]!r}")
     return TrainingRows(held, signs, None, _cells_of_pair(of_rows, own_groups, signs))
+
+
+def _own_rows_of_several(held: Any, y: Any, classes: Sequence[Any]) -> Held:
+    """The caller's own validation rows of several classes."""
+    codes = encode_classes_as(y, classes)
+    check_lengths(held, codes)
+    missing = [label for k, label in enumerate(classes) if not (codes == k).any()]
+    require(not missing, "validation needs rows of each class", f"none of {missing}")
+    return TrainingRows(held, np.where(codes > 0, np.int8(1), np.int8(-1)), None, codes)
 
 
 def _cells_of_pair(of_rows: Groups | None, own_groups: list[Any], signs: NDArray[Any]) -> NDArray[Any] | None:

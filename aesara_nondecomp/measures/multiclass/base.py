@@ -10,6 +10,7 @@ Source: docs/multiclass.md.
 # ruff: noqa: N803 -- R and C are the names used by the formulas
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -275,6 +276,21 @@ class MulticlassMeasure:
             `value`, or its negative for an error.
         """
         return value if self.greater_is_better else -value
+
+    def merit(self, value: float) -> float:
+        """Rank of a value among others: larger is better, and an undefined value is worst.
+
+        Parameters
+        ----------
+        value : float
+            In the measure's own orientation; NaN if undefined.
+
+        Returns
+        -------
+        float
+            The oriented value; minus infinity for NaN.
+        """
+        return -math.inf if math.isnan(value) else float(self.oriented(value))
 
     def drivers(self) -> tuple[str, ...]:
         """Algorithms that can train for this measure, best first; empty if none can.

@@ -1,0 +1,153 @@
+"""Scores of K classes: the confusion matrix of their predictions, and probabilities from them.
+
+Source: docs/multiclass.md 5.
+"""
+
+# ruff: noqa: N806 -- P is the name used by the formulas
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
+
+Array = NDArray[Any]
+RIDGE = 0.1  # on the offsets, in rows: a class with few rows keeps the network's own offset
+NEWTON_STEPS, SMALLEST_SLOPE = 50, 1e-3
+
+
+def class_confusion(codes: Array, predicted: Array, n_classes: int, weight: Array | None = None) -> Array:
+    """Confusion matrix of predicted classes.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        True classes.
+    predicted : int array, shape (n,)
+        Predicted ones.
+    n_classes : int
+        Number K of classes.
+    weight : array, shape (n,), optional
+        Sample weights. Default: 1, so that the entries are counts.
+
+    Returns
+    -------
+    array, shape (K, K)
+        True classes by predicted ones.
+    """
+    found = np.bincount(codes * n_classes + predicted, weight, minlength=n_classes**2)
+    return np.asarray(found.reshape(n_classes, n_classes))
+
+
+def decision_scores(scores: Array, rule: Array | None) -> Array:
+    """Scores whose largest one is the predicted class.
+
+    Parameters
+    ----------
+    scores : array, shape (n, K)
+        Of the network.
+    rule : array, shape (K, K), or None
+        Of a plug-in: what it is worth to predict a column for a row's class. A diagonal one holds offsets of the
+        scores. None for the scores themselves.
+
+    Returns
+    -------
+    array, shape (n, K)
+        With a rule that is not diagonal, expected worths.
+    """
+    if rule is None:
+        return np.asarray(scores)
+    own = np.diagonal(rule)
+    if np.count_nonzero(rule) == np.count_nonzero(own):
+        return scores + np.log(np.maximum(own, np.finfo(float).tiny))
+    return np.asarray(softmax(scores.astype(np.float64)) @ rule)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCalibration:
+    """Probabilities from scores: softmax(slope * scores + offsets).
+
+    Attributes
+    ----------
+    slope : float
+        Above 0; one over the temperature.
+    offsets : float64 array, shape (K,)
+        Of the classes.
+    """
+
+    slope: float
+    offsets: Array
+
+    @classmethod
+    def fit(cls, scores: Array, codes: Array, weight: Array | None = None) -> ClassCalibration:
+        """Fit by maximum likelihood, with a small penalty on the offsets.
+
+        Parameters
+        ----------
+        scores : array, shape (n, K)
+            Of rows that were not trained on.
+        codes : int array, shape (n,)
+            Their classes.
+        weight : array, shape (n,), optional
+            Sample weights. Default: equal weights.
+
+        Returns
+        -------
+        ClassCalibration
+        """
+        f = np.asarray(scores, dtype=np.float64)
+        w = np.ones(len(f)) if weight is None else weight / np.mean(weight)
+        theta = np.append(1.0, np.zeros(f.shape[1]))
+        loss = _loss(theta, f, codes, w)
+        for _ in range(NEWTON_STEPS):
+            direction = _newton_direction(theta, f, codes, w)
+            for halvings in range(20):
+                moved = theta + 0.5**halvings * direction
+                moved[0] = max(moved[0], SMALLEST_SLOPE)
+                new = _loss(moved, f, codes, w)
+                if new < loss:
+                    break
+            else:
+                break
+            gained, theta, loss = loss - new, moved, new
+            if gained < 1e-10 * len(f):
+                break
+        return cls(float(theta[0]), theta[1:])
+
+    def probabilities(self, scores: Array) -> Array:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        scores : array, shape (n, K)
+            Of the network.
+
+        Returns
+        -------
+        float64 array, shape (n, K)
+            Rows sum to 1.
+        """
+        return softmax(self.slope * np.asarray(scores, dtype=np.float64) + self.offsets)
+
+
+def _loss(theta: Array, f: Array, codes: Array, w: Array) -> float:
+    logs = log_softmax(theta[0] * f + theta[1:])
+    return float(-(w * logs[np.arange(len(f)), codes]).sum() + RIDGE / 2 * (theta[1:] ** 2).sum())
+
+
+def _newton_direction(theta: Array, f: Array, codes: Array, w: Array) -> Array:
+    P = softmax(theta[0] * f + theta[1:])
+    mean = (P * f).sum(axis=1, keepdims=True)
+    centred = P * (f - mean)  # the covariance of the classes' indicators, times the scores
+    residual = P.copy()
+    residual[np.arange(len(f)), codes] -= 1.0
+    gradient = np.append((w[:, None] * residual * f).sum(), w @ residual + RIDGE * theta[1:])
+    n = len(theta)
+    hessian = np.empty((n, n))
+    hessian[1:, 1:] = np.diag(w @ P) - (w[:, None] * P).T @ P + RIDGE * np.eye(n - 1)
+    hessian[0, 1:] = hessian[1:, 0] = w @ centred
+    hessian[0, 0] = (w[:, None] * centred * f).sum() + 1e-9
+    return np.asarray(-np.linalg.solve(hessian, gradient))

@@ -1,0 +1,205 @@
+"""What rows held out decide of a model of several classes: its weights, its rule and its calibration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp import metrics
+from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp.data import stratified_folds
+from aesara_nondecomp.history import ClassEvaluation
+from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
+from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
+from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.recipes import Recipe
+from aesara_nondecomp.training.run import Settings
+from aesara_nondecomp.training.training_data import Held
+
+PARTS, RESAMPLES = 2, 100  # by which offsets are compared with none
+
+
+class ClassMonitor(ValidationMonitor):
+    """Evaluations of several classes: of the class with the largest score, by the measure.
+
+    Where a plug-in rule is chosen at the end, weights are compared by the likelihood of the held-out rows instead: the
+    rule is on probabilities, and should find good ones.
+
+    Parameters
+    ----------
+    held : TrainingRows
+        The held-out rows; their cells are the classes.
+    measure : measures.multiclass.MulticlassMeasure
+        Of the evaluations.
+    every : int
+        As for `ValidationMonitor`.
+    patience : int or None
+        As for `ValidationMonitor`.
+    keep_all : bool
+        As for `ValidationMonitor`.
+    n_classes : int
+        Number K of classes.
+    by_likelihood : bool
+        Whether weights are compared by likelihood.
+    """
+
+    measure: Any
+
+    def __init__(
+        self,
+        held: Held,
+        measure: MulticlassMeasure,
+        every: int,
+        patience: int | None,
+        keep_all: bool,
+        n_classes: int,
+        by_likelihood: bool,
+    ) -> None:
+        X, signs, weight, cell = held
+        own: Any = measure
+        super().__init__(X, signs, weight, own, every, patience, None, keep_all, cell)
+        self.n_classes, self.by_likelihood = n_classes, by_likelihood
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        return len(self.signs), self.n_classes
+
+    def best_of(self, evaluations: Sequence[Any]) -> int:
+        merits = [e.log_likelihood if self.by_likelihood else self.measure.merit(e.value) for e in evaluations]
+        return int(np.argmax(merits))
+
+    def evaluation_of(self, values: Sequence[Any]) -> ClassEvaluation:
+        return ClassEvaluation(*values)
+
+    def evaluated(
+        self, scores: NDArray[Any], signs: NDArray[Any], weight: NDArray[Any] | None, cell: Any, step: int
+    ) -> Any:
+        confusion = class_confusion(cell, scores.argmax(axis=1), self.n_classes, weight)
+        logs = log_softmax(scores.astype(np.float64))[np.arange(len(cell)), cell]
+        likelihood = float(np.average(logs, weights=weight))
+        return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
+
+
+def class_monitor_of(
+    stopping: EarlyStopping | None, measure: MulticlassMeasure, recipe: Recipe, settings: Settings, n_classes: int
+) -> Callable[[Held, bool], ValidationMonitor] | None:
+    """Make the function that makes the monitor of a network's held-out rows.
+
+    Parameters
+    ----------
+    stopping : EarlyStopping or None
+        How rows are held out; None for none.
+    measure : measures.multiclass.MulticlassMeasure
+        By which evaluations are compared.
+    recipe : Recipe
+        Whose rule may be a plug-in.
+    settings : Settings
+        Of the run.
+    n_classes : int
+        Number K of classes.
+
+    Returns
+    -------
+    callable (held, keep_all) -> ValidationMonitor, or None
+    """
+    if stopping is None:
+        return None
+    every = stopping.every or max(10, math.ceil(settings.steps / 20))
+
+    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+        by_likelihood = recipe.plug_in is not None
+        return ClassMonitor(held, measure, every, stopping.patience, keep_all, n_classes, by_likelihood)
+
+    return monitor
+
+
+def judged_classes(
+    recipe: Recipe, stopping: EarlyStopping | None, measure: MulticlassMeasure, choice: Choice
+) -> dict[str, Any]:
+    """What the held-out rows say of a model.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Whose rule may be a plug-in.
+    stopping : EarlyStopping or None
+        How rows are held out, and whether offsets may be chosen on them.
+    measure : measures.multiclass.MulticlassMeasure
+        What was trained for.
+    choice : Choice
+        Of the weights, with the scores of the rows held out.
+
+    Returns
+    -------
+    dict
+        Fields of a ClassModel: rule, calibration, confusion matrix; empty without such rows.
+
+    Warns
+    -----
+    UserWarning
+        If the model predicts one class only.
+    """
+    if stopping is None or choice.scores is None or choice.cell is None:
+        return {}
+    scores, cell, weight = choice.scores, choice.cell, choice.weight
+    rule = _rule(recipe, stopping.tune_threshold, measure, scores, cell, weight)
+    confusion = class_confusion(cell, decision_scores(scores, rule).argmax(axis=1), scores.shape[1], weight)
+    if np.count_nonzero(confusion.sum(axis=0)) == 1:
+        warn_caller(
+            f"on the rows held out, the model trained for {measure} predicts one class only. The features may not tell "
+            "the classes apart, or there are too few rows."
+        )
+    calibration = ClassCalibration.fit(scores, cell, weight)
+    return {"rule": rule, "calibration": calibration, "validation_matrix": confusion}
+
+
+def _rule(
+    recipe: Recipe, tune: bool | str, measure: MulticlassMeasure, scores: Any, cell: Any, weight: Any
+) -> NDArray[Any] | None:
+    """The rule of the recipe, or offsets where they are asked for, or help for certain."""
+    probabilities = softmax(scores.astype(np.float64))
+    if recipe.plug_in is not None:
+        return metrics.plug_in(measure, probabilities, cell, weight, method=recipe.plug_in).matrix
+    asked = tune is True
+    if asked or tune == "auto" and not recipe.fixed_threshold and _offsets_help(measure, probabilities, cell, weight):
+        return _offsets(measure, probabilities, cell, weight)
+    return None
+
+
+def _offsets(measure: MulticlassMeasure, probabilities: Any, cell: Any, weight: Any) -> NDArray[Any]:
+    """Offsets of which none alone can be improved, from those that the network was trained for."""
+    return metrics.plug_in(measure, probabilities, cell, weight, method="offsets", starts=1).matrix
+
+
+def _offsets_help(measure: MulticlassMeasure, probabilities: Any, cell: Any, weight: Any) -> bool:
+    """Whether offsets chosen on one half of the rows are better on the other one, by more than its noise."""
+    counts = np.bincount(cell)
+    if counts.min() < 2 * PARTS:
+        return False
+    n_classes, rng = probabilities.shape[1], np.random.default_rng(0)
+    fold = stratified_folds(np.where(cell > 0, 1, -1), PARTS, rng, strata=cell)
+    moved = np.empty(len(cell), dtype=np.intp)
+    for k in range(PARTS):
+        others = fold != k
+        rule = _offsets(measure, probabilities[others], cell[others], None if weight is None else weight[others])
+        moved[~others] = (probabilities[~others] @ rule).argmax(axis=1)
+    plain = probabilities.argmax(axis=1)
+    gains = []
+    members = [np.flatnonzero(cell == k) for k in range(n_classes)]
+    for resample in range(RESAMPLES + 1):
+        rows = np.arange(len(cell))
+        if resample:
+            rows = np.concatenate([rng.choice(own, len(own)) for own in members])
+        own_weight = None if weight is None else weight[rows]
+        values = [
+            measure.merit(measure.from_confusion(class_confusion(cell[rows], predicted[rows], n_classes, own_weight)))
+            for predicted in (moved, plain)
+        ]
+        gains.append(values[0] - values[1])
+    return bool(gains[0] > np.std(gains[1:]))

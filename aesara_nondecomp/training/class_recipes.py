@@ -1,0 +1,84 @@
+"""Recipes of several classes: which driver trains a measure, and which rule predicts.
+
+- "auto" is DUPLE with the adjusted reward, on counts, for measures of the recalls ("min_recall", "gmean", ...); for
+  "mean_recall" logit adjustment, which is the same; for all others cross-entropy with the plug-in rule, as training for
+  them did not beat it.
+- "duple", "dame" and "denim" choose the driver.
+- The baselines: "cross_entropy", "class_weighted", "logit_adjusted"; and cross-entropy with a rule chosen on held-out
+  rows: "plug_in" (offsets), "plug_in_linear" (linearised).
+
+Source: docs/multiclass.md 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from aesara_nondecomp._checks import choose
+from aesara_nondecomp.drivers.multiclass import DAME, DENIM, DUPLE, FixedGains
+from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.training.recipes import Phase, Recipe
+
+
+def class_recipe(algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+    """The recipe that trains a measure of several classes.
+
+    Parameters
+    ----------
+    algorithm : str or Recipe
+        One of `CLASS_BUILDERS`, or a recipe with drivers of `drivers.multiclass`, which is returned as it is.
+    measure : measures.multiclass.MulticlassMeasure
+        What to train for.
+    cells : measures.multiclass.Cells
+        Of the training rows.
+    eps : float
+        Smoothing of KLD-like measures, 1 / (2 n).
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    ValueError
+        If the algorithm is unknown (the nearest is suggested) or does not serve the measure.
+    """
+    if isinstance(algorithm, Recipe):
+        return algorithm
+    return choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
+
+
+def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+    if measure.family == "linear" and measure.of_recalls and measure.name == "mean_recall":
+        return _fixed(measure, cells, eps, kind="logit_adjusted")._replace(fixed_threshold=False)
+    if measure.of_recalls and "duple" in measure.drivers():
+        return _smoothed(measure, cells, eps, driver=DUPLE)
+    method = "offsets" if measure.family in ("concave", "nested concave", "report only") else "linearised"
+    return _fixed(measure, cells, eps, kind="cross_entropy")._replace(plug_in=method)
+
+
+def _smoothed(measure: MulticlassMeasure, cells: Cells, eps: float, *, driver: type[DUPLE | DENIM]) -> Recipe:
+    return Recipe((Phase(driver(measure, cells, eps=eps)),))
+
+
+def _dame(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+    return Recipe((Phase(DAME(measure, cells)),))
+
+
+def _fixed(measure: MulticlassMeasure, cells: Cells, eps: float, *, kind: str, plug_in: str | None = None) -> Recipe:
+    return Recipe((Phase(FixedGains(cells, kind)),), fixed_threshold=True, plug_in=plug_in)
+
+
+# A new algorithm is one row here, beside its driver.
+CLASS_BUILDERS: dict[str, Callable[[MulticlassMeasure, Cells, float], Recipe]] = {
+    "auto": _auto,
+    "duple": partial(_smoothed, driver=DUPLE),
+    "dame": _dame,
+    "denim": partial(_smoothed, driver=DENIM),
+    "cross_entropy": partial(_fixed, kind="cross_entropy"),
+    "class_weighted": partial(_fixed, kind="class_weighted"),
+    "logit_adjusted": partial(_fixed, kind="logit_adjusted"),
+    "plug_in": partial(_fixed, kind="cross_entropy", plug_in="offsets"),
+    "plug_in_linear": partial(_fixed, kind="cross_entropy", plug_in="linearised"),
+}

@@ -1,0 +1,118 @@
+"""The settings of a run, from the parameters of `fit` and the recipe; and its random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aesara_nondecomp._checks import random_generator
+from aesara_nondecomp.data.batches import usable_batch_size
+from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training import schedules
+from aesara_nondecomp.training.checkpoints import CheckpointFile
+from aesara_nondecomp.training.param_checks import weight_decay
+from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.recipes import Recipe
+from aesara_nondecomp.training.run import Settings
+from aesara_nondecomp.training.training_data import TrainingData
+
+
+def default_steps(n_rows: int) -> int:
+    """The most steps of a network, by default.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of its training rows.
+
+    Returns
+    -------
+    int
+    """
+    return int(np.clip(n_rows // 10, 300, 3000))
+
+
+def generator_of(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
+    """A generator of our own whose state is plain numbers; without a seed it starts like that of the stored run.
+
+    Parameters
+    ----------
+    seed : int, numpy Generator or None
+        As given to `fit`.
+    stored : CheckpointFile or None
+        Of a run to resume.
+    comm : communicator
+        Of the processes, which get the same one.
+
+    Returns
+    -------
+    numpy Generator
+    """
+    if isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
+        seed = int(np.random.default_rng(seed).integers(2**63))
+    rng = random_generator(seed)
+    if seed is None and stored and stored.start:
+        rng.bit_generator.state = stored.start
+    rng.bit_generator.state = comm.bcast(rng.bit_generator.state)
+    return rng
+
+
+def settings_of(
+    recipe: Recipe, given: dict[str, Any], functions: TrainFunctions | ClassFunctions, data: TrainingData
+) -> Settings:
+    """Settings of all phases; the recipe's values are the defaults.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to train.
+    given : dict of str to object
+        Checked parameters of `fit`.
+    functions : TrainFunctions or ClassFunctions
+        Whose optimiser says whether weights decay.
+    data : TrainingData
+        The rows.
+
+    Returns
+    -------
+    Settings
+    """
+    n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
+    steps = value_or(given["steps"], default_steps(n_rows))
+    return Settings(
+        steps=steps,
+        learning_rate=value_or(given["learning_rate"], recipe.learning_rate),
+        schedule=schedules.get(value_or(given["schedule"], recipe.schedule), steps),
+        averaging=value_or(given["averaging"], recipe.averaging),
+        l2=weight_decay(given["l2"], recipe, functions.optimizer),
+        temperature=recipe.temperature,
+        batch_size=_batch_size(given["batch_size"], n_rows),
+        sampler=given["sampler"],
+        normalize=recipe.normalize,
+    )
+
+
+def _batch_size(batch_size: int, n_rows: int) -> int:
+    """The batch size; the default is reduced to the number of rows without a warning."""
+    is_default = batch_size == PARAMETERS["batch_size"].default
+    return min(batch_size, n_rows) if is_default else usable_batch_size(batch_size, n_rows)
+
+
+def value_or(value: Any, default: Any) -> Any:
+    """A parameter that may be left out.
+
+    Parameters
+    ----------
+    value : object or None
+        As given.
+    default : object
+        In place of None.
+
+    Returns
+    -------
+    object
+    """
+    return default if value is None else value

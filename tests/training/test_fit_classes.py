@@ -1,0 +1,216 @@
+"""`fit` for labels of several classes: against the binary path, rivals, itself resumed, and what it refuses."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import aesara_nondecomp as an
+from aesara_nondecomp.drivers.multiclass import FixedGains
+from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures.multiclass import Cells
+from aesara_nondecomp.models import ClassModel
+from aesara_nondecomp.networks.classes import class_mlp
+from aesara_nondecomp.training import Phase, Recipe
+
+PRIORS, CENTRES = [0.8, 0.15, 0.05], np.array([[0, 0], [2, 0], [0, 2]])
+
+
+def blobs(n=1500, seed=0):
+    """Rows of three classes of 80, 15 and 5 %, which overlap."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, n, p=PRIORS)
+    return (rng.normal(size=(n, 2)) + CENTRES[y]).astype("float32"), y
+
+
+X, Y = blobs()
+NEW, Y_NEW = blobs(6000, seed=1)
+QUICK = {"network": (8,), "steps": 120, "batch_size": 256, "seed": 0}
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Five networks of folds, with offsets or without."""
+    return an.fit(X, np.array(["common", "fair", "rare"])[Y], "min_recall", **QUICK)
+
+
+def test_a_plain_call_gives_a_model_of_all_classes(model):
+    assert isinstance(model, ClassModel) and model.classes == ("common", "fair", "rare")
+    labels = model.predict(NEW)
+    assert set(labels) == {"common", "fair", "rare"}
+    assert model.decision_function(NEW).shape == (6000, 3)
+    np.testing.assert_array_equal(labels, model.classes_[model.decision_function(NEW).argmax(axis=1)])
+    confusion = model.confusion_matrix(NEW, np.array(model.classes)[Y_NEW])
+    np.testing.assert_array_equal(confusion.sum(axis=1), np.bincount(Y_NEW))
+    by_hand = min(np.mean(labels[Y_NEW == k] == model.classes[k]) for k in range(3))
+    assert model.value(NEW, np.array(model.classes)[Y_NEW]) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_minimum_recall_is_far_above_that_of_cross_entropy(model):
+    usual = an.fit(X, Y, "min_recall", algorithm="cross_entropy", **QUICK)
+    assert usual.rule is None
+    assert model.value(NEW, np.array(model.classes)[Y_NEW]) > usual.value(NEW, Y_NEW) + 0.2
+
+
+def test_probabilities_are_calibrated():
+    """Also where the reward has shifted the scores: their means are the class shares, and right ones are likely."""
+    probabilities = an.fit(X, Y, "min_recall", validation=0.3, **QUICK).predict_proba(NEW)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-9)
+    np.testing.assert_allclose(probabilities.mean(axis=0), np.bincount(Y_NEW) / 6000, atol=0.01)
+    for low, high in ((0.1, 0.4), (0.4, 0.7), (0.7, 0.95)):
+        chosen = (probabilities > low) & (probabilities < high)
+        true = (Y_NEW[:, None] == np.arange(3))[chosen]
+        assert np.mean(true) == pytest.approx(probabilities[chosen].mean(), abs=0.06)
+    densities = np.exp(-0.5 * ((NEW[:, None] - CENTRES) ** 2).sum(axis=2)) * PRIORS
+    truth = densities / densities.sum(axis=1, keepdims=True)
+    assert abs(probabilities - truth).mean() < 0.04
+
+
+def test_copies_and_pickles_predict_alike(model):
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.decision_function(NEW[:50]), model.decision_function(NEW[:50]))
+        np.testing.assert_array_equal(other.predict_proba(NEW[:50]), model.predict_proba(NEW[:50]))
+
+
+def test_two_classes_get_the_scores_of_the_binary_path():
+    """The same zero weights and batches: the difference of two scores moves twice as far per step as the one score."""
+    positive = Y > 0
+    binary = an.fit(
+        X, positive, "f1", algorithm="cross_entropy", network="linear", optimizer="sgd", learning_rate=0.2,
+        steps=30, validation=None, seed=3,
+    )  # fmt: skip
+    several = an.fit(
+        X, positive, "min_recall", algorithm="cross_entropy",
+        network=lambda d: zeroed(class_mlp(d, 2, ())), optimizer="sgd", learning_rate=0.1, steps=30, validation=None,
+        seed=3,
+    )  # fmt: skip
+    found = np.diff(several.decision_function(X), axis=1)[:, 0]
+    np.testing.assert_allclose(found, binary.decision_function(X), rtol=2e-4, atol=2e-5)
+
+
+def zeroed(network):
+    """The network, whose weights start at 0."""
+    network._draw = lambda rng: [np.zeros_like(p.get_value()) for p in network.parameters]
+    return network
+
+
+def test_equal_seeds_give_equal_models_and_resumed_runs_their_last_bit(tmp_path, model):
+    labels = np.array(model.classes)[Y]
+    again = an.fit(X, labels, "min_recall", **QUICK)
+    for found, expected in zip([again.parameters, *again.voters], [model.parameters, *model.voters]):
+        for one, other in zip(found, expected):
+            np.testing.assert_array_equal(one, other)
+    path = tmp_path / "run.npz"
+
+    class StopError(Exception):
+        pass
+
+    def stop(step):
+        if len(seen := stop.__dict__.setdefault("seen", [])) == 200:  # in the second network
+            raise StopError
+        seen.append(step)
+
+    with pytest.raises(StopError):
+        an.fit(X, labels, "min_recall", checkpoint=an.Checkpoint(path, every=50), on_step=stop, **QUICK)
+    resumed = an.fit(X, labels, "min_recall", checkpoint=an.Checkpoint(path, resume=True), **QUICK)
+    assert [s.step for s in resumed.history] == [s.step for s in model.history]
+    assert resumed.history[70].sums == model.history[70].sums and resumed.history[70].recalls
+    assert resumed.evaluations == model.evaluations
+    np.testing.assert_array_equal(resumed.decision_function(NEW[:99]), model.decision_function(NEW[:99]))
+
+
+def test_ratios_get_a_plug_in_that_is_no_worse_than_the_largest_score():
+    trained = an.fit(X, Y, "macro_f1", validation=0.3, **QUICK)
+    plain = copy.copy(trained)
+    plain.rule = None
+    assert trained.rule is not None and np.count_nonzero(trained.rule) > 3
+    assert trained.value(NEW, Y_NEW) > plain.value(NEW, Y_NEW) - 0.02
+    assert trained.measure.from_confusion(trained.validation_matrix) >= trained.evaluations[0].value - 0.02
+
+
+@pytest.mark.parametrize("name", ["min", "balanced_accuracy", "kappa", "kld"])
+def test_measures_by_their_names_for_two_classes_and_others_are_trained(name):
+    trained = an.fit(X, Y, name, **{**QUICK, "steps": 5}, validation=0.3)
+    assert trained.measure == multiclass.get(name)
+
+
+def test_weights_count_as_copies_of_the_rows():
+    """The mean gradient of full batches is the same."""
+    options = {**QUICK, "network": (), "validation": None, "steps": 20, "algorithm": "class_weighted"}
+    rows = np.r_[np.arange(200), np.flatnonzero(Y == 2)[:20]]
+    weight = np.where(Y[rows] == 2, 3.0, 1.0)
+    repeated = np.repeat(rows, weight.astype(int))
+    one = an.fit(X[rows], Y[rows], "gmean", sample_weight=weight, standardize=False, **{**options, "batch_size": 220})
+    two = an.fit(X[repeated], Y[repeated], "gmean", standardize=False, **{**options, "batch_size": len(repeated)})
+    np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), rtol=1e-3, atol=1e-4)
+
+
+def test_a_model_is_trained_further_from_its_weights(model):
+    further = an.fit(X, np.array(model.classes)[Y], "min_recall", network=model, steps=1, learning_rate=1e-9, seed=0)
+    np.testing.assert_allclose(further._scores(NEW[:20]), model._scores(NEW[:20]), atol=1e-3)
+
+
+@pytest.mark.parametrize("sampler", ["natural", "balanced"])
+def test_an_epoch_of_either_sampler_ascends_the_same_objective(sampler):
+    trained = an.fit(
+        X, Y, "mean_recall", algorithm="class_weighted", sampler=sampler, validation=None, **{**QUICK, "steps": 200}
+    )
+    assert trained.value(NEW, Y_NEW) == pytest.approx(0.79, abs=0.03)
+
+
+def own_recipe():
+    return Recipe((Phase(FixedGains(Cells(np.bincount(Y) / len(Y)), "class_weighted")),))
+
+
+def test_a_recipe_of_ones_own_is_trained():
+    assert an.fit(X, Y, "gmean", algorithm=own_recipe(), validation=None, **QUICK).value(NEW, Y_NEW) > 0.7
+
+
+WRONG = {
+    "f1": ({"measure": "f1"}, "'macro_f1'.*'micro_f1'"),
+    "binary name": ({"measure": "nas"}, "y has 3 classes.*'min_recall'.*got"),
+    "binary measure": ({"measure": an.measures.get("gmean")}, "y has 3 classes.*'min_recall'"),
+    "parameter missing": ({"measure": "micro_f1"}, "negative"),
+    "algorithm": ({"algorithm": "struct_ann"}, "unknown algorithm"),
+    "algorithm of others": ({"algorithm": "dame"}, "'dame' cannot train for min_recall"),
+    "positive": ({"positive": 1}, "positive is for labels of two classes"),
+    "prior": ({"prior": 0.5}, "prior is for labels of two classes"),
+    "groups": ({"groups": Y}, "groups is for labels of two classes"),
+    "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
+    "backend": ({"backend": "jax"}, "backend is for labels of two classes"),
+    "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
+    "texts": ({"X": ["a b"] * len(Y)}, "networks of several classes take numbers"),
+    "network": ({"network": "tabular"}, "network must be 'auto', 'mlp', 'linear'"),
+    "two scores": ({"network": lambda d: class_mlp(d, 2, ())}, "labels of 3 classes need a Network"),
+    "binary network": ({"network": lambda d: an.mlp(d, ())}, "labels of 3 classes need a Network"),
+    "fractions": ({"y": np.where(Y == 2, 0.5, Y)}, "whole numbers or text, got"),
+    "missing": ({"y": np.where(Y == 2, np.nan, Y)}, "must not be missing"),
+    "one class": ({"y": np.zeros(len(Y), int)}, "at least two classes"),
+    "lengths": ({"y": Y[1:]}, "1500.*1499|1499.*1500"),
+    "no weight": ({"sample_weight": (Y != 2).astype(float)}, "above 0 for some rows of each class"),
+    "single row": ({"y": np.where(np.arange(len(Y)) == 0, 3, Y), "validation": 0.2}, "must hold all 4 classes"),
+    "folds": ({"y": np.where(np.arange(len(Y)) < 2, 3, Y), "validation": 5}, "must hold all 4 classes"),
+    "own rows": ({"validation": (X[Y < 2], Y[Y < 2])}, "validation needs rows of each class, got 'none of \\[2\\]'"),
+    "strange label": ({"validation": (X, Y + 1)}, "labels must be among"),
+    "binary recipe": (
+        {"algorithm": Recipe((Phase(an.drivers.CrossEntropy(0.5)),))}, "needs drivers of drivers.multiclass"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_are_refused_before_any_step(case):
+    changed, message = WRONG[case]
+    given = {"X": X, "y": Y, "measure": "min_recall", **QUICK, **changed}
+    with pytest.raises((ValueError, TypeError), match=message):
+        an.fit(given.pop("X"), given.pop("y"), on_step=lambda step: pytest.fail("trained"), **given)
+
+
+def test_a_recipe_of_several_classes_is_refused_for_two():
+    with pytest.raises(ValueError, match="without drivers of drivers.multiclass"):
+        an.fit(X, Y > 0, algorithm=own_recipe(), **QUICK)
+
+
+def test_two_labels_keep_the_binary_path():
+    assert isinstance(an.fit(X, Y > 0, "gmean", validation=None, **{**QUICK, "steps": 2}), an.Model)
