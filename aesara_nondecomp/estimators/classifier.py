@@ -30,6 +30,7 @@ from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.fit_classes import needs_classes
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
 from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
@@ -41,7 +42,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     """A binary classifier trained directly on the measure it is judged by.
 
     Accepts dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory
-    maps and lists of str, and two classes in any coding. For more classes or several labels, wrap it as
+    maps and lists of str, and two classes in any coding. For more classes use `fit`; for several labels wrap it as
     ``OneVsRestClassifier(MeasureClassifier())`` and evaluate with `multiclass.averaged_value`.
 
     Parameters
@@ -402,6 +403,8 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _spec_to_fit(self, X: Any) -> NetworkSpec:
         check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "refit", "warm_start", "resume")})
+        several = needs_classes(self.measure)
+        require(not several, "measures of several classes are trained by fit(X, y, measure), not here", self.measure)
         return self._spec(X)
 
     def _spec(self, X: Any) -> NetworkSpec:

@@ -173,7 +173,7 @@ def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
     if kind != "binary":
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}. "
-            "For more classes wrap the estimator: OneVsRestClassifier(MeasureClassifier(...))."
+            "For more classes use fit(X, y, 'min_recall'), or OneVsRestClassifier(MeasureClassifier(...))."
         )
     classes: NDArray[Any] = np.unique(found if known is None else np.asarray(known))
     strange = np.setdiff1d(found, classes).tolist()

@@ -1,6 +1,6 @@
 """Scores of K classes: the confusion matrix of their predictions, and probabilities from them.
 
-Source: docs/multiclass.md 5.
+Source: docs/multiclass.md 6.
 """
 
 # ruff: noqa: N806 -- P is the name used by the formulas
@@ -62,7 +62,7 @@ def decision_scores(scores: Array, rule: Array | None) -> Array:
         return np.asarray(scores)
     own = np.diagonal(rule)
     if np.count_nonzero(rule) == np.count_nonzero(own):
-        return scores + np.log(np.maximum(own, np.finfo(float).tiny))
+        return np.asarray(scores + np.log(np.maximum(own, np.finfo(float).tiny)))
     return np.asarray(softmax(scores.astype(np.float64)) @ rule)
 
 

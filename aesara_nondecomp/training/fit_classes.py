@@ -57,9 +57,7 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     ValueError
         If the labels are of more than two classes, and the measure is of two.
     """
-    if isinstance(measure, MulticlassMeasure):
-        return True
-    if isinstance(measure, str) and measure in multiclass.names() and measure not in measures.names():
+    if needs_classes(measure):
         return True
     n_classes = count_labels(y) if comm.size == 1 else 0
     if n_classes <= 2:
@@ -68,9 +66,28 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
         multiclass.get(measure)  # says which ones to take
     several = not isinstance(measure, Measure) and _is_of_several(measure)
     alike = "'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa' or 'kld'"
-    need = f"y has {n_classes} classes, for which the measure must be one of several classes, such as {alike}; "
-    require(several, need + "measures.multiclass.names() lists all", str(measure))
+    need = (
+        f"{str(measure)!r} is a measure of two classes, and y has {n_classes}: y must be of two, or the measure of "
+        f"several, such as {alike} (measures.multiclass.names() lists all)"
+    )
+    require(several, need, str(measure))
     return True
+
+
+def needs_classes(measure: Any) -> bool:
+    """Whether a measure is one of several classes alone, also where labels are of two.
+
+    Parameters
+    ----------
+    measure : object
+        As given to `fit`.
+
+    Returns
+    -------
+    bool
+    """
+    named = isinstance(measure, str) and measure in multiclass.names() and measure not in measures.names()
+    return named or isinstance(measure, MulticlassMeasure)
 
 
 def _is_of_several(measure: Any) -> bool:

@@ -169,8 +169,8 @@ def test_a_recipe_of_ones_own_is_trained():
 
 WRONG = {
     "f1": ({"measure": "f1"}, "'macro_f1'.*'micro_f1'"),
-    "binary name": ({"measure": "nas"}, "y has 3 classes.*'min_recall'.*got"),
-    "binary measure": ({"measure": an.measures.get("gmean")}, "y has 3 classes.*'min_recall'"),
+    "binary name": ({"measure": "nas"}, "'nas' is a measure of two classes, and y has 3.*'min_recall'"),
+    "binary measure": ({"measure": an.measures.get("gmean")}, "'gmean' is a measure of two.*'min_recall'"),
     "parameter missing": ({"measure": "micro_f1"}, "negative"),
     "algorithm": ({"algorithm": "struct_ann"}, "unknown algorithm"),
     "algorithm of others": ({"algorithm": "dame"}, "'dame' cannot train for min_recall"),
