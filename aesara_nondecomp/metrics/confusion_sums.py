@@ -81,7 +81,7 @@ class ConfusionSums:
         -------
         int
         """
-        return self.table.shape[1] // 2 - 1
+        return int(self.table.shape[1] // 2 - 1)
 
     def of(self, reward: str) -> Array:
         """Confusion matrix of one reward.

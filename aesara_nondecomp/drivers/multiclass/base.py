@@ -280,7 +280,7 @@ def spread(G: Array) -> float:
         Dividing by it makes the share of an anchor mean the same for all K.
     """
     K = G.shape[1]
-    return float(np.abs(G - G.mean(axis=1, keepdims=True)).sum()) / 2 * K / (K - 1)
+    return float(float(np.abs(G - G.mean(axis=1, keepdims=True)).sum()) / 2 * K / (K - 1))
 
 
 def _checked_reward(reward: str | None, measure: MulticlassMeasure) -> str:
