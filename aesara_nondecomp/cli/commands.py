@@ -94,6 +94,14 @@ def train(options: argparse.Namespace) -> int:
     return 0
 
 
+def _load(path: str) -> Model:
+    """The model of a file, if it is one of two classes."""
+    model = load_model(path)
+    needed = "commands take models of two classes; in Python, load_model(path).predict(X) takes this one"
+    require(isinstance(model, Model), needed, type(model).__name__)
+    return model
+
+
 def predict(options: argparse.Namespace) -> int:
     """Write the prediction, score and probability of each row, one line per row.
 
@@ -108,7 +116,7 @@ def predict(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out)
-    model = load_model(options.model)
+    model = _load(options.model)
     quantifier = model.require_quantifier()
     blocks = _score_blocks(model, options)
     first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
@@ -142,7 +150,7 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out, options.html)
     positive_int("--draws", options.draws)
     random_generator(options.seed, "--seed")
-    model = load_model(options.model)
+    model = _load(options.model)
     X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
     model.require_quantifier()
     by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
@@ -183,7 +191,7 @@ def compare(options: argparse.Namespace) -> int:
     paths = options.model, options.other
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
-    models = [load_model(path) for path in paths]  # both are looked at before one is compiled
+    models = [_load(path) for path in paths]  # both are looked at before one is compiled
     first, second = (_scored(model, options)[1] for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
     reports.write_report(options.out, facts)
@@ -207,7 +215,7 @@ def quantify(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out)
-    model = load_model(options.model)
+    model = _load(options.model)
     quantifier = model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options)))
     facts: dict[str, Any] = {

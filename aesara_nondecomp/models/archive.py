@@ -27,6 +27,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
+from aesara_nondecomp.measures import multiclass
 
 # For each kind of file the versions that can be read, in order; files are written in the last one.
 VERSIONS = {"model": (1, 2, 3), "checkpoint": (3,)}
@@ -139,44 +140,51 @@ def usable(path: PathLike, kind: str) -> Iterator[None]:
         raise _unusable(path, kind, f"it holds what no {kind} holds: {why[:200].rstrip('.')}") from error
 
 
-def describe_measure(measure: measures.Measure) -> dict[str, Any]:
+def describe_measure(measure: Any) -> dict[str, Any]:
     """Describe a measure in values that JSON can hold, for `restore_measure`.
 
     Parameters
     ----------
-    measure : measures.Measure
+    measure : measures.Measure or measures.multiclass.MulticlassMeasure
         Any measure.
 
     Returns
     -------
     dict
-        "name", and "parameters", which is None for a measure that is not in the catalogue.
+        "name", and "parameters", which is None for a measure that is not in the catalogue; of several classes
+        "several" too.
     """
+    kind = {"several": True} if isinstance(measure, multiclass.MulticlassMeasure) else {}
     values: dict[str, Any] = {}
     if is_dataclass(measure):
         values = {f.name: getattr(measure, f.name) for f in fields(measure)}
     for parameters in ({}, values):
         try:
-            if measures.get(measure.name, **parameters) == measure:
-                return {"name": measure.name, "parameters": parameters}
+            if _catalogue(kind).get(measure.name, **parameters) == measure:
+                return {"name": measure.name, "parameters": parameters, **kind}
         except (ValueError, TypeError):
             continue
-    return {"name": measure.name, "parameters": None}
+    return {"name": measure.name, "parameters": None, **kind}
 
 
-def restore_measure(description: Mapping[str, Any], given: measures.Measure | str | None = None) -> measures.Measure:
+def _catalogue(description: Mapping[str, Any]) -> Any:
+    """The catalogue that a described measure is in."""
+    return multiclass if description.get("several") is True else measures
+
+
+def restore_measure(description: Mapping[str, Any], given: Any = None) -> Any:
     """Restore a measure described by `describe_measure`.
 
     Parameters
     ----------
     description : mapping of str to object
         The description.
-    given : measures.Measure or str, optional
+    given : measures.Measure, measures.multiclass.MulticlassMeasure or str, optional
         The same measure again, needed for one that is not in the catalogue.
 
     Returns
     -------
-    measures.Measure
+    measures.Measure or measures.multiclass.MulticlassMeasure
 
     Raises
     ------
@@ -185,7 +193,7 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | st
     """
     name, stored = description["name"], stored_measure(description)
     if given is not None:
-        found = measures.get(given)
+        found = _catalogue(description).get(given)
         same = found.name == name if stored is None else found == stored
         require(same, f"the stored measure is {name if stored is None else str(stored)!r}: pass that one", str(found))
         return found
@@ -194,7 +202,7 @@ def restore_measure(description: Mapping[str, Any], given: measures.Measure | st
     return stored
 
 
-def stored_measure(description: Mapping[str, Any]) -> measures.Measure | None:
+def stored_measure(description: Mapping[str, Any]) -> Any:
     """The measure that `describe_measure` described.
 
     Parameters
@@ -204,7 +212,7 @@ def stored_measure(description: Mapping[str, Any]) -> measures.Measure | None:
 
     Returns
     -------
-    measures.Measure or None
+    measures.Measure, measures.multiclass.MulticlassMeasure or None
         None for a measure that is not in the catalogue.
 
     Raises
@@ -214,7 +222,7 @@ def stored_measure(description: Mapping[str, Any]) -> measures.Measure | None:
     """
     name, parameters = description["name"], description["parameters"]
     require(isinstance(name, str), "a measure has a name", name)
-    return None if parameters is None else measures.get(name, **parameters)
+    return None if parameters is None else _catalogue(description).get(name, **parameters)
 
 
 def stored_constraints(header: Mapping[str, Any]) -> tuple[measures.Constraint, ...]:

@@ -1,19 +1,24 @@
-"""A trained model of several classes: predicts, evaluates and calibrates."""
+"""A trained model of several classes: predicts, evaluates, calibrates, and is saved."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp import networks
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
-from aesara_nondecomp.models.network_model import NetworkModel
+from aesara_nondecomp.models.archive import describe_measure, write_archive
+from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
+from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
@@ -218,6 +223,40 @@ class ClassModel(NetworkModel):
         """
         return float(self.measure.oriented(self.value(X, y)))
 
+    def save(self, path: Any) -> None:
+        """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.
+
+        `history`, `evaluations` and `validation_matrix` are not saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Used without adding a suffix; an existing file is replaced.
+
+        Raises
+        ------
+        ValueError
+            If the network has no description, or a weight is not finite.
+        OSError
+            If the file cannot be written; a former one is left as it was.
+        """
+        check_weights(self)
+        require_description(self, "saved")
+        calibration = self.calibration
+        header = {
+            "measure": describe_measure(self.measure),
+            "classes": [plain_label(label) for label in self.classes],
+            "priors": self.priors.tolist(),
+            "network": self.network_description,
+            "dtype": self.functions.network.dtype,
+            "best_step": self.best_step,
+            "encoder": self.encoder.as_dict(),
+            "rule": None if self.rule is None else self.rule.tolist(),
+            "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
+            "voters": len(self.voters),
+        }
+        write_archive(path, "model", header, weights_by_name(self))
+
     def _labelled(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Encoded rows, and their classes as numbers."""
         codes, rows = encode_classes_as(y, self.classes), self._rows(X)
@@ -226,3 +265,50 @@ class ClassModel(NetworkModel):
 
     def _build(self, network: Network, *options: Any) -> ClassFunctions:
         return ClassFunctions(network, Cells(self.priors), *options)
+
+
+def class_model_from(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], dtype: str | None, measure: MulticlassMeasure
+) -> ClassModel:
+    """Rebuild a model of several classes from its file; see `load_model`.
+
+    Parameters
+    ----------
+    header : mapping
+        Of the file.
+    arrays : mapping of str to array
+        Of the file.
+    dtype : {"float32", "float64"} or None
+        Dtype of the network; None for that of the file.
+    measure : measures.multiclass.MulticlassMeasure
+        What it was trained for.
+
+    Returns
+    -------
+    ClassModel
+
+    Raises
+    ------
+    ValueError
+        If the file holds what no model holds.
+    """
+    require(isinstance(measure, MulticlassMeasure), "a measure of several classes is needed", measure)
+    stored = stored_weights(header, arrays)
+    network = networks.build(header["network"], dtype=dtype)
+    with np.errstate(over="ignore"):  # what another dtype cannot hold is refused below
+        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
+    priors, rule, calibration = np.array(header["priors"], float), header["rule"], header["calibration"]
+    model = ClassModel(
+        ClassFunctions(network, Cells(priors)),
+        parameters,
+        measure,
+        tuple(header["classes"]),
+        priors,
+        InputEncoder.from_dict(header["encoder"]),
+        None if rule is None else np.array(rule, float),
+        best_step=header["best_step"],
+        calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
+        voters=voters,
+    )
+    check_class_model(model)
+    return model

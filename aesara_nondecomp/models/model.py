@@ -35,8 +35,9 @@ from aesara_nondecomp.models.archive import (
     write_archive,
 )
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
-from aesara_nondecomp.models.model_checks import check_model, check_weights, network_names, stored_weights
-from aesara_nondecomp.models.network_model import NetworkModel, require_description
+from aesara_nondecomp.models.class_model import class_model_from
+from aesara_nondecomp.models.model_checks import check_model, check_weights, stored_weights
+from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 
@@ -397,8 +398,8 @@ class Model(ByGroup, NetworkModel):
         return self.measure if measure is None else measures.get(measure)
 
 
-def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Model:
-    """Read a model written by `Model.save`; nothing is compiled before its first use.
+def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Any:
+    """Read a model written by `Model.save` or `ClassModel.save`; nothing is compiled before its first use.
 
     Parameters
     ----------
@@ -406,12 +407,12 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
         Path of the file; files of version 0.1.0 are read too.
     dtype : {"float32", "float64"}, optional
         Dtype of the network. Default: as it was saved.
-    measure : Measure, optional
+    measure : Measure or MulticlassMeasure, optional
         Required if the model was trained on a measure of your own, since the file holds only its name.
 
     Returns
     -------
-    Model
+    Model or ClassModel
 
     Raises
     ------
@@ -428,6 +429,8 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> M
         stored_measure(header["measure"])
     trained_for = restore_measure(header["measure"], measure)
     with usable(path, "model"):
+        if header.get("priors") is not None:
+            return class_model_from(header, arrays, dtype, trained_for)
         model = from_archive(header, arrays, dtype=dtype, measure=trained_for)
         check_model(model)
     return model
@@ -457,7 +460,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     header = {
         "measure": describe_measure(model.measure),
         "prior": model.prior,
-        "classes": [_plain_label(label) for label in model.classes],
+        "classes": [plain_label(label) for label in model.classes],
         "threshold": model.threshold,
         "network": model.network_description,
         "dtype": model.functions.network.dtype,
@@ -469,11 +472,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "voters": len(model.voters),
         "constrained_by": [constraint.as_dict() for constraint in model.constrained_by],
     }
-    return header, {
-        f"{name}.{k}": value
-        for name, parameters in zip(network_names(len(model.voters)), (model.parameters, *model.voters))
-        for k, value in enumerate(parameters)
-    }
+    return header, weights_by_name(model)
 
 
 def from_archive(
@@ -540,10 +539,3 @@ def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         names=None if names is None or table is not None else tuple(names),
     )
     return {**header, "encoder": encoder.as_dict(), "quantifier": extra.pop("quantifier", None), "extra": extra}
-
-
-def _plain_label(label: Any) -> Any:
-    label = label.item() if isinstance(label, np.generic) else label
-    saved = isinstance(label, (bool, int, float, str))
-    require(saved, "only labels that are booleans, numbers or text can be saved", label)
-    return label

@@ -16,7 +16,9 @@ from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.networks import Network
 
 if TYPE_CHECKING:
+    from aesara_nondecomp.models.class_model import ClassModel
     from aesara_nondecomp.models.model import Model
+    from aesara_nondecomp.models.network_model import NetworkModel
 
 ROUNDING = 1e-9  # of a mean of numbers in [0, 1]
 
@@ -72,12 +74,12 @@ def _weight(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...
     return value
 
 
-def check_weights(model: Model) -> None:
+def check_weights(model: NetworkModel) -> None:
     """Check that all weights are finite.
 
     Parameters
     ----------
-    model : Model
+    model : NetworkModel
         To be saved, or from a file.
 
     Raises
@@ -116,6 +118,42 @@ def check_model(model: Model) -> None:
     require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
     if model.quantifier is not None:
         _check_quantifier(model.quantifier)
+    _check_encoder(model.encoder, model.functions.network)
+
+
+def check_class_model(model: ClassModel) -> None:
+    """Check the fields of a model of several classes from a file before it is used.
+
+    Parameters
+    ----------
+    model : ClassModel
+        Built from the file.
+
+    Raises
+    ------
+    ValueError
+        If a field is none of a model, or does not fit its network.
+    """
+    check_weights(model)
+    n_classes, classes = len(model.priors), model.classes
+    kinds = {isinstance(label, str) for label in classes if isinstance(label, (bool, int, float, str))}
+    usable = len(kinds) == 1 and all(isinstance(label, (bool, int, float, str)) for label in classes)
+    usable = usable and len(classes) == n_classes >= 2 and all(a < b for a, b in zip(classes, classes[1:]))
+    require(usable, f"classes must be {n_classes} sorted labels, all numbers or all text", classes)
+    outputs = np.shape(model.parameters[-1])[-1]
+    require(outputs == n_classes, f"a network of {n_classes} scores is needed", outputs)
+    priors = model.priors
+    shares = priors.shape == (n_classes,) and bool((priors > 0).all() and abs(priors.sum() - 1) < ROUNDING)
+    require(shares, "priors must be above 0 and sum to 1", priors)
+    if model.rule is not None:
+        rule = model.rule.shape == (n_classes, n_classes) and bool(np.isfinite(model.rule).all())
+        require(rule, "a rule must be a finite matrix, a row and a column for each class", model.rule)
+    if model.calibration is not None:
+        slope, offsets = number("slope", model.calibration.slope), model.calibration.offsets
+        finite = offsets.shape == (n_classes,) and bool(np.isfinite(offsets).all()) and 0 < slope < math.inf
+        require(finite, "a calibration must be finite, with a slope above 0 and an offset for each class", offsets)
+    step = model.best_step
+    require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     _check_encoder(model.encoder, model.functions.network)
 
 

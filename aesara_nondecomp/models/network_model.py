@@ -14,6 +14,7 @@ from aesara_nondecomp import networks
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.data import InputEncoder, check_tokens
 from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.models.model_checks import network_names
 from aesara_nondecomp.networks import Network
 
 
@@ -198,3 +199,46 @@ def require_description(model: NetworkModel, done: str) -> None:
             f"from again. Networks made by `mlp` and `linear`, `tabular`, `lstm` and `attention` can be {done}; or "
             "keep `parameters` yourself."
         )
+
+
+def weights_by_name(model: NetworkModel) -> dict[str, NDArray[Any]]:
+    """The weights of all networks, as files hold them.
+
+    Parameters
+    ----------
+    model : NetworkModel
+        Of any kind.
+
+    Returns
+    -------
+    dict of str to array
+    """
+    names = network_names(len(model.voters))
+    return {
+        f"{name}.{k}": value
+        for name, parameters in zip(names, (model.parameters, *model.voters))
+        for k, value in enumerate(parameters)
+    }
+
+
+def plain_label(label: Any) -> Any:
+    """A label as JSON can hold it.
+
+    Parameters
+    ----------
+    label : object
+        Of a model.
+
+    Returns
+    -------
+    bool, int, float or str
+
+    Raises
+    ------
+    ValueError
+        If it is of another type.
+    """
+    label = label.item() if isinstance(label, np.generic) else label
+    saved = isinstance(label, (bool, int, float, str))
+    require(saved, "only labels that are booleans, numbers or text can be saved", label)
+    return label

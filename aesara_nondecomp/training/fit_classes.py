@@ -62,16 +62,13 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     n_classes = count_labels(y) if comm.size == 1 else 0
     if n_classes <= 2:
         return False
-    if measure == "f1":
-        multiclass.get(measure)  # says which ones to take
-    several = not isinstance(measure, Measure) and _is_of_several(measure)
-    alike = "'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa' or 'kld'"
-    need = (
-        f"{str(measure)!r} is a measure of two classes, and y has {n_classes}: y must be of two, or the measure of "
-        f"several, such as {alike} (measures.multiclass.names() lists all)"
+    if not isinstance(measure, Measure) and _is_of_several(measure):
+        return True
+    raise ValueError(
+        f"labels for {str(measure)!r} must be of two classes, got {n_classes}. For those give a measure of several "
+        "classes: 'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa', 'kld' or another one that "
+        "measures.multiclass.names() lists."
     )
-    require(several, need, str(measure))
-    return True
 
 
 def needs_classes(measure: Any) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.networks import BUILDERS, Network, build, linear, lstm, make, mlp, parameter_shapes, takes_tokens
+from aesara_nondecomp.step import TrainFunctions
 
 # Aesara's Python implementations: nothing here is about compiled code.
 IN_PYTHON = aesara.compile.mode.Mode(linker="py", optimizer=None)
@@ -248,8 +249,8 @@ def test_drawn_values_take_the_type_of_the_parameters_and_c_order():
 
 
 SPOILED = {
-    "two columns of scores": (
-        lambda n: Network(n.X, at.specify_shape(n.features[:, :2], (None, 2)), [n.W]),
+    "two columns of scores, for two classes": (
+        lambda n: TrainFunctions(Network(n.X, at.specify_shape(n.features[:, :2], (None, 2)), [n.W])),
         ValueError,
         r"scores of shape \(b,\) or \(b, 1\)",
     ),

@@ -28,7 +28,7 @@ NAN[3, 1], INFINITE[5, 0] = np.nan, np.inf
 FIT = [
     # data
     ({"y": np.ones(40)}, "two classes, got 1"),
-    ({"y": np.arange(40) % 3}, "measure of two classes"),
+    ({"y": np.arange(40) % 3}, "two classes, got 3"),
     ({"y": Y[:, None]}, r"got shape \(40, 1\).*ravel"),
     ({"y": Y[:30]}, "same number of rows, got 40 rows of features and 30 labels"),
     ({"y": []}, "both classes, got an empty array"),

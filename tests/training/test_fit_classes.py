@@ -2,14 +2,17 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import aesara_nondecomp as an
+from aesara_nondecomp.cli import main
 from aesara_nondecomp.drivers.multiclass import FixedGains
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
+from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.training import Phase, Recipe
@@ -169,8 +172,8 @@ def test_a_recipe_of_ones_own_is_trained():
 
 WRONG = {
     "f1": ({"measure": "f1"}, "'macro_f1'.*'micro_f1'"),
-    "binary name": ({"measure": "nas"}, "'nas' is a measure of two classes, and y has 3.*'min_recall'"),
-    "binary measure": ({"measure": an.measures.get("gmean")}, "'gmean' is a measure of two.*'min_recall'"),
+    "binary name": ({"measure": "nas"}, "'nas' must be of two classes, got 3.*'min_recall'"),
+    "binary measure": ({"measure": an.measures.get("gmean")}, "'gmean' must be of two classes, got 3"),
     "parameter missing": ({"measure": "micro_f1"}, "negative"),
     "algorithm": ({"algorithm": "struct_ann"}, "unknown algorithm"),
     "algorithm of others": ({"algorithm": "dame"}, "'dame' cannot train for min_recall"),
@@ -212,5 +215,45 @@ def test_a_recipe_of_several_classes_is_refused_for_two():
         an.fit(X, Y > 0, algorithm=own_recipe(), **QUICK)
 
 
+def test_the_command_line_says_that_it_takes_models_of_two_classes(tmp_path, model, capsys):
+    model.save(tmp_path / "several.model")
+    (tmp_path / "rows.csv").write_text("a,b\n0,1\n")
+    arguments = ["predict", str(tmp_path / "several.model"), str(tmp_path / "rows.csv")]
+    assert main([*arguments, "--out", str(tmp_path / "out.csv")]) != 0
+    assert "commands take models of two classes" in capsys.readouterr().err
+
+
+def test_the_estimator_names_fit():
+    with pytest.raises(ValueError, match=r"trained by fit\(X, y, measure\)"):
+        pytest.importorskip("sklearn") and an.MeasureClassifier("min_recall").fit(X, Y > 0)
+
+
 def test_two_labels_keep_the_binary_path():
     assert isinstance(an.fit(X, Y > 0, "gmean", validation=None, **{**QUICK, "steps": 2}), an.Model)
+
+
+def test_a_saved_model_predicts_alike(tmp_path, model):
+    path = tmp_path / "classes.model"
+    model.save(path)
+    loaded = an.load_model(path)
+    assert isinstance(loaded, ClassModel) and loaded.measure == model.measure and loaded.classes == model.classes
+    np.testing.assert_array_equal(loaded.decision_function(NEW[:99]), model.decision_function(NEW[:99]))
+    np.testing.assert_array_equal(loaded.predict_proba(NEW[:99]), model.predict_proba(NEW[:99]))
+
+
+ALTERED = {
+    "classes": {"classes": ("b", "a", "c")},
+    "count": {"classes": ("a", "b")},
+    "priors": {"priors": np.array([0.5, 0.4, 0.3])},
+    "rule": {"rule": np.eye(2)},
+    "calibration": {"calibration": ClassCalibration(-1.0, np.zeros(3))},
+    "best_step": {"best_step": -1},
+}
+
+
+@pytest.mark.parametrize("case", ALTERED)
+def test_a_file_of_what_no_model_holds_is_refused(tmp_path, model, case):
+    path = tmp_path / "altered.model"
+    replace(model, **ALTERED[case]).save(path)
+    with pytest.raises(ValueError, match="holds what no model holds"):
+        an.load_model(path)
