@@ -74,6 +74,21 @@ class ClassMonitor(ValidationMonitor):
         merits = [e.log_likelihood if self.by_likelihood else self.measure.merit(e.value) for e in evaluations]
         return int(np.argmax(merits))
 
+    def should_stop(self, since: int = 0) -> bool:
+        """Whether patience is exhausted by the measure and by the mean recall, which follows single rows less.
+
+        Parameters
+        ----------
+        since : int, default 0
+            Evaluations up to this step do not count.
+
+        Returns
+        -------
+        bool
+        """
+        recalls = [_mean_recall(evaluation) for evaluation in self.evaluations]
+        return super().should_stop(max(since, self.evaluations[int(np.argmax(recalls))].step) if recalls else since)
+
     def evaluation_of(self, values: Sequence[Any]) -> ClassEvaluation:
         return ClassEvaluation(*values)
 
@@ -84,6 +99,11 @@ class ClassMonitor(ValidationMonitor):
         logs = log_softmax(scores.astype(np.float64))[np.arange(len(cell)), cell]
         likelihood = float(np.average(logs, weights=weight))
         return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
+
+
+def _mean_recall(evaluation: Any) -> float:
+    confusion = np.asarray(evaluation.confusion, dtype=float)
+    return float(np.mean(np.diagonal(confusion) / confusion.sum(axis=1)))
 
 
 def class_monitor_of(

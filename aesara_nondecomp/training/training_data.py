@@ -420,6 +420,7 @@ def _held_rows(
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
     if several:
+        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
         return _own_rows_of_several(held, y, split.classes)
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)

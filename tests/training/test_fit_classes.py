@@ -195,6 +195,7 @@ WRONG = {
     "single row": ({"y": np.where(np.arange(len(Y)) == 0, 3, Y), "validation": 0.2}, "must hold all 4 classes"),
     "folds": ({"y": np.where(np.arange(len(Y)) < 2, 3, Y), "validation": 5}, "must hold all 4 classes"),
     "own rows": ({"validation": (X[Y < 2], Y[Y < 2])}, "validation needs rows of each class, got 'none of \\[2\\]'"),
+    "own groups": ({"validation": (X, Y, Y)}, "validation needs no groups here"),
     "strange label": ({"validation": (X, Y + 1)}, "labels must be among"),
     "binary recipe": (
         {"algorithm": Recipe((Phase(an.drivers.CrossEntropy(0.5)),))}, "needs drivers of drivers.multiclass"
