@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import choose, positive_int, random_generator, require
+from aesara_nondecomp._checks import choose, positive_int, random_generator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp._names import former_attribute
 from aesara_nondecomp.data import (

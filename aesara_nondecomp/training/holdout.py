@@ -19,7 +19,7 @@ FOLDS = 5
 ROWS_FOR_ONE_PART, RARE_ROWS_FOR_ONE_PART = 20_000, 100
 NEEDED = (
     "validation must be 'auto', 'last', a share of the rows strictly between 0 and 1, a number of folds of at least 2, "
-    "a scikit-learn splitter, or a pair (X, y); (X, y, groups) where rows have groups"
+    "a scikit-learn splitter, rows with groups (X, y, groups), or a pair (X, y)"
 )
 
 

@@ -331,7 +331,7 @@ def _cell_weighted(measure: Measure, problem: Problem) -> Recipe:
 def _of_groups(measure: Measure, problem: Problem) -> tuple[measures.GroupMeasure, Cells]:
     names = ", ".join(name for name, factory in WITH_GROUPS_OR_CONSTRAINTS.items() if _is_group_measure(factory))
     if not isinstance(measure, measures.GroupMeasure):
-        raise ValueError(f"this algorithm needs a measure of the worst group ({names}), got {measure}.")
+        raise ValueError(f"this algorithm cannot train for {measure}: it needs a measure of the worst group ({names}).")
     return measure, _cells(problem)
 
 

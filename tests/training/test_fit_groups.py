@@ -140,7 +140,7 @@ CLASS_WISE = {"algorithm": "struct_ann", "constraints": [share(at_most=0.5)]}
         ("worst_cell", {}, "worst_cell needs groups"),
         ("likelihood", {"constraints": [gap("tpr", at_most=0.1)]}, "tpr gap <= 0.1 needs groups"),
         ("f1", {"groups": SEX}, "groups have no effect on f1"),
-        ("f1", {"groups": SEX, "algorithm": "group_dro"}, "needs a measure of the worst group"),
+        ("f1", {"groups": SEX, "algorithm": "group_dro"}, "cannot train for f1: it needs a measure of the worst group"),
         ("f1", {"sampler": "cell_balanced"}, "needs groups"),
         ("recall", {}, "recall alone"),
         ("worst_cell", {"groups": SEX[:-1]}, "one value per row"),

@@ -1,5 +1,6 @@
 """Recipes: every measure that can be trained has one, and each is what its documentation says."""
 
+import numpy as np
 import pytest
 
 from aesara_nondecomp import measures
@@ -15,7 +16,8 @@ from aesara_nondecomp.training.recipes import (
     with_preset,
 )
 
-PROBLEM = Problem(prior=0.2, eps=0.001)
+_SHARES = np.array([0.35, 0.15, 0.35, 0.15, 0, 0])
+PROBLEM = Problem(prior=0.2, eps=0.001, cells=measures.Cells(("a", "b"), (1000 * _SHARES).astype(int), _SHARES))
 TRAINABLE = [measure for measure in measures.defaults() if measure.drivers()]
 LISTINGS = [
     (measure, algorithm)
@@ -118,7 +120,9 @@ def test_the_papers_listings_keep_their_rate_and_the_recommended_recipes_lower_i
 
 def test_the_threshold_belongs_to_baselines_and_listings_and_not_to_the_recommended_recipes():
     measure_of = {"denim": "kld", "nemsis": "kld", "duple": "min", "spade": "min"}
+    measure_of = {**measure_of, "worst_group": "worst_cell", "group_dro": "worst_cell"}
     recommended = ("auto", "duple", "denim", "dame", "duple_ns", "denim_ns", "dame_ns")
+    recommended += ("likelihood", "worst_group", "group_dro", "cell_weighted")
     for name in ALGORITHMS:
         measure = measure_of.get(name.removeprefix("paper_").removesuffix("_ns"), "f1")
         recipe = recipe_for(measure, PROBLEM, name)
