@@ -1,9 +1,9 @@
 """Recipes of several classes: which driver trains a measure, and which rule predicts.
 
-- "auto" is DUPLE with the adjusted reward, on counts, for measures of the recalls ("min_recall", "gmean", ...); for
-  "mean_recall" logit adjustment, which is the same; for all others cross-entropy with the plug-in rule, as training for
-  them did not beat it.
-- "duple", "dame" and "denim" choose the driver.
+- "auto" is cross-entropy with the plug-in rule, as training for a measure did not beat it: on CoverType the minimum
+  recall was higher with it on six development seeds of six, .77 against .75 in the mean. For "mean_recall" it is logit
+  adjustment.
+- "duple", "dame" and "denim" choose a driver; DUPLE has the adjusted reward, on counts.
 - The baselines: "cross_entropy", "class_weighted", "logit_adjusted"; and cross-entropy with a rule chosen on held-out
   rows: "plug_in" (offsets), "plug_in_linear" (linearised).
 
@@ -52,9 +52,8 @@ def class_recipe(algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cel
 def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
     if measure.family == "linear" and measure.of_recalls and measure.name == "mean_recall":
         return _fixed(measure, cells, eps, kind="logit_adjusted")._replace(fixed_threshold=False)
-    if measure.of_recalls and "duple" in measure.drivers():
-        return _smoothed(measure, cells, eps, driver=DUPLE)
-    method = "offsets" if measure.family in ("concave", "nested concave", "report only") else "linearised"
+    by_offsets = measure.of_recalls or measure.family in ("concave", "nested concave", "report only")
+    method = "offsets" if by_offsets else "linearised"
     return _fixed(measure, cells, eps, kind="cross_entropy")._replace(plug_in=method)
 
 

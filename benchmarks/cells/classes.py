@@ -91,10 +91,10 @@ def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "auto"
         return lambda problem, seed: _fit("min_recall", problem, seed, offsets, network=network, **options)
 
     methods: dict[str, Any] = {
-        "direct": ours("auto"),
-        "direct, without offsets": ours(False),
+        "plain call": ours("auto"),
+        "duple": ours(False, algorithm="duple"),
+        "duple, offsets": ours("auto", algorithm="duple"),
         "cross_entropy": ours(False, algorithm="cross_entropy"),
-        "cross_entropy, offsets": ours("auto", algorithm="plug_in"),
         "class_weighted": ours(False, algorithm="class_weighted"),
         "class_weighted, offsets": ours(True, algorithm="class_weighted"),
         "logit_adjusted": ours(False, algorithm="logit_adjusted"),
@@ -108,7 +108,7 @@ def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "auto"
 def macro_f1(data_dir: str | None, seeds: Sequence[int]) -> Results:
     """The mean F1 of the classes."""
     methods: dict[str, Any] = {
-        "plug_in_linear": lambda problem, seed: _fit("macro_f1", problem, seed),
+        "plain call": lambda problem, seed: _fit("macro_f1", problem, seed),
         "cross_entropy": lambda problem, seed: _fit("macro_f1", problem, seed, False, algorithm="cross_entropy"),
         "logit_adjusted, offsets": lambda problem, seed: _fit(
             "macro_f1", problem, seed, True, algorithm="logit_adjusted"

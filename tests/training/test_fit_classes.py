@@ -58,7 +58,8 @@ def test_the_minimum_recall_is_far_above_that_of_cross_entropy(model):
 
 def test_probabilities_are_calibrated():
     """Also where the reward has shifted the scores: their means are the class shares, and right ones are likely."""
-    probabilities = an.fit(X, Y, "min_recall", validation=0.3, **QUICK).predict_proba(NEW)
+    model = an.fit(X, Y, "min_recall", algorithm="duple", validation=0.3, **QUICK)
+    probabilities = model.predict_proba(NEW)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_allclose(probabilities.mean(axis=0), np.bincount(Y_NEW) / 6000, atol=0.01)
     for low, high in ((0.1, 0.4), (0.4, 0.7), (0.7, 0.95)):
