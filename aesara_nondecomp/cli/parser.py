@@ -257,6 +257,10 @@ def _later(function: str, module: str = "commands") -> Any:
 def _measure(text: str) -> measures.Measure:
     """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
+    if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is of several classes, which fit takes in Python: an.fit(X, y, {name!r})"
+        )
     try:
         pairs = [part.split("=") for part in rest.split(",") if part]
         return measures.get(name, **{key.strip(): float(value) for key, value in pairs})

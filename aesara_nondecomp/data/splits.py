@@ -99,9 +99,11 @@ def stratified_folds(
     if groups is not None:
         return _folds_of_groups(signs, folds, groups, rng)
     fold = np.empty(len(signs), dtype=np.intp)
+    start = 0
     for part in _parts(signs, strata):
         rows = rng.permutation(part)
-        fold[rows] = np.arange(len(rows)) % folds
+        fold[rows] = (start + np.arange(len(rows))) % folds
+        start += 0 if strata is None else len(rows)  # many small strata would all fill the first folds
     return fold
 
 

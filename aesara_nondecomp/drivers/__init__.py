@@ -4,6 +4,7 @@ Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, the
 `cells` (groups and constraints); the baselines that weight individual rows are in `oracle` and `struct_ann`.
 """
 
+from aesara_nondecomp._names import lazy
 from aesara_nondecomp.drivers.base import AdaptiveDriver, Driver, RewardWeights
 from aesara_nondecomp.drivers.cells import CellDriver, CellWeighted, Constrained, WorstGroup
 from aesara_nondecomp.drivers.combined import Mix, WarmStart
@@ -36,3 +37,5 @@ __all__ = [
     "WarmStart",
     "WorstGroup",
 ]
+
+__getattr__, __dir__ = lazy(__name__, {"multiclass": "drivers.multiclass"})

@@ -1,8 +1,8 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
-formulas), `user` (measures of your own), `groups` and `constraints`
-(worst groups, bounds on rates), `catalogue` (measures by name). Nothing here needs Aesara.
+formulas), `user` (measures of your own), `groups` and `constraints` (worst groups, bounds on rates), `catalogue`
+(measures by name); `multiclass` (measures of K classes). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
@@ -10,6 +10,7 @@ formulas), `user` (measures of your own), `groups` and `constraints`
 """
 
 # ruff: noqa: F403 -- each module lists its public names in `__all__`, so that a new measure is not listed here too
+from aesara_nondecomp._names import lazy
 from aesara_nondecomp.measures import (
     base,
     catalogue,
@@ -41,3 +42,5 @@ __all__ += groups.__all__
 __all__ += hybrid.__all__
 __all__ += quantification.__all__
 __all__ += user.__all__
+
+__getattr__, __dir__ = lazy(__name__, {"multiclass": "measures.multiclass"})

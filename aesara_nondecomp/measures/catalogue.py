@@ -56,7 +56,6 @@ WITH_GROUPS_OR_CONSTRAINTS: Mapping[str, Callable[..., Measure]] = MappingProxyT
         "recall": groups.Recall,
     }
 )
-_ALL = {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}
 
 
 def names() -> tuple[str, ...]:
@@ -120,7 +119,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     ValueError
         If the name is unknown.
     """
-    return _factories.parameter_names(name, _ALL)
+    return _factories.parameter_names(name, _all())
 
 
 def required_parameters(name: str) -> Mapping[str, float]:
@@ -141,7 +140,7 @@ def required_parameters(name: str) -> Mapping[str, float]:
     ValueError
         If the name is unknown.
     """
-    return _factories.required_parameters(name, _ALL)
+    return _factories.required_parameters(name, _all())
 
 
 def get(spec: str | Measure, **parameters: Any) -> Measure:
@@ -171,5 +170,9 @@ def get(spec: str | Measure, **parameters: Any) -> Measure:
     >>> str(get("fbeta", beta=2))
     'fbeta(beta=2)'
     """
-    measure: Measure = _factories.make(spec, parameters, _ALL, Measure)
+    measure: Measure = _factories.make(spec, parameters, _all(), Measure)
     return measure
+
+
+def _all() -> Mapping[str, Callable[..., Measure]]:
+    return {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}

@@ -60,7 +60,7 @@ class Cells(NamedTuple):
         m = 2 * len(groups) + 2
         rows = np.bincount(cell, minlength=m)
         weights = rows if weight is None else np.bincount(cell, weights=weight, minlength=m)
-        return cls(tuple(groups), rows, weights / weights.sum())
+        return cls(tuple(groups), rows, weights / (weights.sum() or 1))
 
     @property
     def positive(self) -> Array:
@@ -137,7 +137,7 @@ class GroupMeasure(Measure):
     """
 
     family = "worst group"
-    hint = "It needs fit(..., groups=...)."
+    hint = "Use 'worst_group' or 'group_dro', with fit(..., groups=...)."
 
     def forms(self, cells: Cells) -> Array:
         """The linear forms, of which the measure is the smallest.

@@ -201,7 +201,7 @@ def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
     """Offsets of which none alone can be improved, among the candidates of each."""
     with np.errstate(divide="ignore"):
         logs = np.log(rows.probabilities)
-    best = -np.inf
+    best = (-np.inf, -np.inf)
     for _ in range(SWEEPS):
         before = best
         for k in range(rows.n_classes):
@@ -211,8 +211,14 @@ def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
     return offsets
 
 
-def _best_offset(rows: _Rows, logs: Array, offsets: Array, k: int, candidates: int) -> tuple[Array, float]:
-    """The offsets with the best one for class k, the present one if none is better, and their value."""
+def _best_offset(
+    rows: _Rows, logs: Array, offsets: Array, k: int, candidates: int
+) -> tuple[Array, tuple[float, float]]:
+    """The offsets with the best one for class k, the present one if none is better, and how good they are.
+
+    That is their value, and of equal ones the mean recall, lest the search stay where the smallest recall is 0 for
+    several classes, so that no single offset raises it.
+    """
     scores = logs + offsets
     scores[:, k] = -np.inf
     other = scores.argmax(axis=1)
@@ -227,11 +233,12 @@ def _best_offset(rows: _Rows, logs: Array, offsets: Array, k: int, candidates: i
     tables = moves.sum(axis=0) - moved
     tables[:, :, k] += moved.sum(axis=2)
     values = [rows.value(np.maximum(table, 0.0)) for table in tables]
+    recalls = np.mean(np.diagonal(tables, axis1=1, axis2=2) / tables.sum(axis=2), axis=1).round(12)
     # Of equal ones the nearest to the present one.
-    best = max(range(len(cuts)), key=lambda c: (values[c], -abs(cuts[c] - offsets[k])))
+    best = max(range(len(cuts)), key=lambda c: (values[c], recalls[c], -abs(cuts[c] - offsets[k])))
     found = offsets.copy()
     found[k] = cuts[best]
-    return found, values[best]
+    return found, (values[best], float(recalls[best]))
 
 
 def _cuts(turns: Array, weight: Array, candidates: int) -> Array:

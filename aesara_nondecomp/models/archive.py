@@ -156,9 +156,11 @@ def describe_measure(measure: Any) -> dict[str, Any]:
     """
     kind = {"several": True} if isinstance(measure, multiclass.MulticlassMeasure) else {}
     values: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     if is_dataclass(measure):
         values = {f.name: getattr(measure, f.name) for f in fields(measure)}
-    for parameters in ({}, values):
+        changed = {f.name: values[f.name] for f in fields(measure) if values[f.name] != f.default}
+    for parameters in ({}, changed, values):
         try:
             if _catalogue(kind).get(measure.name, **parameters) == measure:
                 return {"name": measure.name, "parameters": parameters, **kind}

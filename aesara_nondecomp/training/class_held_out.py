@@ -163,20 +163,29 @@ def judged_classes(
     Warns
     -----
     UserWarning
-        If the model predicts one class only.
+        If the model predicts one class only, or is worse than that.
     """
     if stopping is None or choice.scores is None or choice.cell is None:
         return {}
     scores, cell, weight = choice.scores, choice.cell, choice.weight
     rule = _rule(recipe, stopping.tune_threshold, measure, scores, cell, weight)
     confusion = class_confusion(cell, decision_scores(scores, rule).argmax(axis=1), scores.shape[1], weight)
-    if np.count_nonzero(confusion.sum(axis=0)) == 1:
-        warn_caller(
-            f"on the rows held out, the model trained for {measure} predicts one class only. The features may not tell "
-            "the classes apart, or there are too few rows."
-        )
+    _warn_of_trivial(measure, confusion)
     calibration = ClassCalibration.fit(scores, cell, weight)
     return {"rule": rule, "calibration": calibration, "validation_matrix": confusion}
+
+
+def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any]) -> None:
+    """Warn of a model that is no better than one class for all rows."""
+    constants = [confusion.sum(axis=1, keepdims=True) * row for row in np.eye(len(confusion))]
+    value, *trivial = (measure.oriented(measure.from_confusion(table)) for table in (confusion, *constants))
+    if np.count_nonzero(confusion.sum(axis=0)) == 1:
+        why = f"the model trained for {measure} predicts one class only"
+    elif value < max(trivial, default=value) - 1e-9:  # False where undefined
+        why = f"{measure} is {measure.oriented(value):.4g}, worse than one class for all rows"
+    else:
+        return
+    warn_caller(f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows.")
 
 
 def _rule(

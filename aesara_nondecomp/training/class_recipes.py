@@ -1,8 +1,8 @@
 """Recipes of several classes: which driver trains a measure, and which rule predicts.
 
 - "auto" is cross-entropy with the plug-in rule, as training for a measure did not beat it: the minimum recall on
-  CoverType was .77 with it and .75 by DUPLE on six development seeds, but .74 and .77 on three others, so they are level.
-  For "mean_recall" it is logit adjustment.
+  CoverType was .77 with it and .75 by DUPLE on six development seeds, but .74 and .77 on three others, so they are
+  level. For "mean_recall" it is logit adjustment.
 - "duple", "dame" and "denim" choose a driver; DUPLE has the adjusted reward, on counts.
 - The baselines: "cross_entropy", "class_weighted", "logit_adjusted"; and cross-entropy with a rule chosen on held-out
   rows: "plug_in" (offsets), "plug_in_linear" (linearised).

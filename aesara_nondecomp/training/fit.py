@@ -134,7 +134,7 @@ def fit(
         The positive label. Default: the larger one.
     sample_weight : array-like, shape (n,), optional
         Weight of each row in all class means, at least 0; rows of weight 0 are left out. Default: equal weights.
-        Validation ignores weights.
+        Validation rows of your own have none.
     groups : array-like of shape (n,) or table, optional
         The group of each row, such as a sex; of several columns, their combinations. For the measures "worst_cell",
         "worst_group_balanced" and "worst_group_accuracy", for gaps in `constraints`, and for the algorithms "group_dro"

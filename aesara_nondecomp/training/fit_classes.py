@@ -32,6 +32,7 @@ from aesara_nondecomp.training.run_settings import generator_of, settings_of, va
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
+MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
 SAMPLERS = {"natural": "natural", "balanced": "cell_balanced"}  # the cells are the classes
 NETWORKS = {"auto": (64, 64), "mlp": (64, 64), "linear": ()}
 
@@ -210,6 +211,8 @@ def _checked(
         own = all(isinstance(phase.driver, ClassDriver) for phase in algorithm.phases)
         require(own, "a recipe of several classes needs drivers of drivers.multiclass", algorithm)
     classes = encode_classes(y).classes
+    few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
+    require(len(classes) <= MOST_CLASSES, few, len(classes))
     class_recipe(algorithm, chosen, Cells(np.full(len(classes), 1 / len(classes))), eps=0.5)  # refuses before any work
     if isinstance(network, ClassModel):
         same = network.classes == classes

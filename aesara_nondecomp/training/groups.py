@@ -141,7 +141,8 @@ def check_held_cells(
             if isinstance(measure, GroupMeasure):
                 measure.of_cells(recalls, found)
         except ValueError as error:
-            raise ValueError(f"the rows held out cannot judge a model: {error}. Hold other rows out.") from None
+            reason = str(error).rstrip(".")
+            raise ValueError(f"the rows held out cannot judge a model: {reason}. Hold other rows out.") from None
     _warn_of_few(cells, held)
 
 

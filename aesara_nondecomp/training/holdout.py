@@ -158,7 +158,7 @@ def _planned(
             )
             return []
     if is_splitter(validation):
-        return _folds_of_splitter(validation, signs, groups)
+        return _folds_of_splitter(validation, signs, groups, classes)
     if _is_share(validation):
         return [Fold(*stratified_split(signs, float(validation), seed, groups, strata))]
     fold = stratified_folds(signs, int(validation), seed, groups, strata)
@@ -183,8 +183,8 @@ def _last_rows(signs: NDArray[Any]) -> Fold:
     return fold
 
 
-def _folds_of_splitter(splitter: Any, signs: NDArray[Any], groups: Any) -> list[Fold]:
-    parts = splitter.split(np.zeros((len(signs), 1)), signs, groups)
+def _folds_of_splitter(splitter: Any, signs: NDArray[Any], groups: Any, classes: NDArray[Any]) -> list[Fold]:
+    parts = splitter.split(np.zeros((len(signs), 1)), classes, groups)
     folds = [Fold(*(np.asarray(part, dtype=np.intp) for part in pair)) for pair in parts]
     require(len(folds) > 0, "the splitter must make at least one division of the rows", folds)
     held = np.concatenate([fold.held for fold in folds])

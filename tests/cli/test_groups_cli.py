@@ -58,6 +58,15 @@ def predicted_by(path, tmp_path, table):
         return np.array([row["prediction"] == ">50K" for row in csv.DictReader(file)])
 
 
+def test_a_measure_of_several_classes_is_told_from_an_unknown_one(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "data.csv", "--out", "x", "--measure", "macro_f1"])
+    assert (
+        ended.value.code == 2
+        and "'macro_f1' is of several classes, which fit takes in Python" in capsys.readouterr().err
+    )
+
+
 def test_a_group_column_is_an_input_only_if_it_is_not_dropped(trained):
     model = load_model(trained[1])
     assert model.encoder.table.numeric == ("u", "v") and model.encoder.table.categorical == ("race",)

@@ -73,3 +73,10 @@ def test_folds_of_groups_depend_on_the_seed_alone():
 def test_folds_that_cannot_hold_both_classes_are_refused(signs, options, message):
     with pytest.raises(ValueError, match=message):
         stratified_folds(np.array(signs), 3, seed=0, **options)
+
+
+def test_many_small_strata_fill_the_folds_evenly():
+    strata = np.arange(600) // 3  # three rows of each
+    signs = np.where(np.arange(600) % 2, 1, -1)
+    fold = stratified_folds(signs, 5, seed=0, strata=strata)
+    assert np.ptp(np.bincount(fold, minlength=5)) <= 1

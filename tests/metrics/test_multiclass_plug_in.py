@@ -176,3 +176,14 @@ def test_wrong_arguments_are_refused_in_one_line(change, message):
 def test_a_rule_takes_probabilities_of_its_own_classes_alone():
     with pytest.raises(ValueError, match="of 2 classes"):
         PlugIn(np.eye(2), 0.5).predict([[0.2, 0.3, 0.5]])
+
+
+def test_offsets_leave_a_plateau_where_several_classes_have_no_recall():
+    rng, n_classes = np.random.default_rng(0), 6
+    y = np.arange(3000) % n_classes
+    logits = 3 * np.eye(n_classes)[y] + rng.normal(size=(3000, n_classes))
+    biased = logits + 4 * np.random.default_rng(2).normal(size=n_classes)
+    probabilities = np.exp(biased - biased.max(axis=1, keepdims=True))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    unbiased = min(np.mean(logits.argmax(axis=1)[y == k] == k) for k in range(n_classes))
+    assert plug_in("min_recall", probabilities, y).value > unbiased - 0.02

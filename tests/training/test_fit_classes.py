@@ -14,8 +14,12 @@ from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel
+from aesara_nondecomp.models.archive import describe_measure, restore_measure
 from aesara_nondecomp.networks.classes import class_mlp
-from aesara_nondecomp.training import Phase, Recipe
+from aesara_nondecomp.training import EarlyStopping, Phase, Recipe
+from aesara_nondecomp.training.class_held_out import judged_classes
+from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.holdout import plan_folds
 
 PRIORS, CENTRES = [0.8, 0.15, 0.05], np.array([[0, 0], [2, 0], [0, 2]])
 
@@ -259,3 +263,34 @@ def test_a_file_of_what_no_model_holds_is_refused(tmp_path, model, case):
     replace(model, **ALTERED[case]).save(path)
     with pytest.raises(ValueError, match="holds what no model holds"):
         an.load_model(path)
+
+
+def test_a_model_that_is_worse_than_one_class_for_all_rows_is_warned_of():
+    cell = np.arange(90) % 3
+    choice = Choice([], 2.0 * np.eye(3)[(cell + 1) % 3], None, None, [], 1, cell)
+    recipe, stopping = Recipe((), fixed_threshold=True), EarlyStopping(tune_threshold=False)
+    with pytest.warns(UserWarning, match="kappa is -0.5, worse than one class for all rows"):
+        judged_classes(recipe, stopping, multiclass.get("kappa"), choice)
+
+
+def test_more_than_200_classes_are_refused():
+    with pytest.raises(ValueError, match="at most 200 classes"):
+        an.fit(np.zeros((402, 2)), np.arange(402) % 201, "min_recall")
+
+
+def test_a_splitter_sees_the_classes():
+    seen = []
+
+    class Splitter:
+        def split(self, X, y, groups=None):  # noqa: N803
+            seen.append(np.unique(y).tolist())
+            fold = np.arange(len(y)) % 2
+            return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
+
+    plan_folds(Splitter(), np.where(Y > 0, 1, -1), 0, classes=Y)
+    assert seen == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("measure", [multiclass.get("f1_of", labels=[1, 2]), multiclass.get("macro_fbeta", beta=2.0)])
+def test_a_file_keeps_the_parameters_of_a_measure(measure):
+    assert restore_measure(describe_measure(measure), None) == measure
