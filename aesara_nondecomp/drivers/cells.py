@@ -115,8 +115,8 @@ class CellWeighted(CellDriver):
         super().__init__(cells)
 
     def cell_weights(self) -> Array:
-        held = (self.cells.rows > 0).astype(float)
-        return np.column_stack([np.zeros(len(held)), held / held.sum()])
+        filled = (self.cells.rows > 0).astype(float)
+        return np.column_stack([np.zeros(len(filled)), filled / filled.sum()])
 
 
 class WorstGroup(CellDriver):

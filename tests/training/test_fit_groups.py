@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
+from aesara_nondecomp.drivers import Constrained
+from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.measures import Cells, at_least, gap, share
 from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
+from aesara_nondecomp.training.early_stopping import ValidationMonitor
 
 RNG = np.random.default_rng(0)
 N = 3000
@@ -195,3 +198,38 @@ def test_shares_of_cells_follow_the_sampler():
     assert Cells.of(cell, ("f", "m"), weight).shares[:4] == pytest.approx(
         MiniBatches(X, signs, 100, 0, "natural", weight, "float64", cell=cell).cell_shares
     )
+
+
+def test_the_duals_move_by_rows_held_out_and_without_any_by_training_rows(functions, monkeypatch):
+    seen, move = [], Constrained.move
+
+    def watched(driver, held=None):
+        seen.append(held)
+        move(driver, held)
+
+    monkeypatch.setattr(Constrained, "move", watched)
+    held = (X[:600], Y[:600], SEX[:600])
+    options = {
+        "groups": SEX[600:],
+        "constraints": [gap("tpr", at_most=0.3)],
+        "network": functions,
+        "steps": 100,
+        "seed": 0,
+    }
+    an.fit(X[600:], Y[600:], "likelihood", validation=held, **options)
+    counts = [np.sum((SEX[:600] == sex) & (Y[:600] == label)) for sex in ("f", "m") for label in (False, True)]
+    assert len(seen) >= 50 and all(each.weight.tolist() == [*counts, 0, 0] for each in seen)
+    seen.clear()
+    an.fit(X[600:], Y[600:], "likelihood", validation=None, **options)
+    assert seen == [None] * 100
+
+
+def test_of_all_steps_the_best_that_meets_the_constraints_is_taken():
+    def evaluation(step, value, excess):
+        return Evaluation(step, value, 1, 1, 1, 1, False, excess)
+
+    monitor = ValidationMonitor(None, np.zeros(0), None, an.measures.get("accuracy"), 10, None)
+    some_meet = [evaluation(1, 0.9, 0.1), evaluation(2, 0.7, 0.0), evaluation(3, 0.8, 0.0), evaluation(4, 0.8, 0.0)]
+    assert monitor.best_of(some_meet) == 2
+    none_meets = [evaluation(1, 0.9, 0.1), evaluation(2, 0.7, 0.05), evaluation(3, 0.8, 0.2)]
+    assert monitor.best_of(none_meets) == 1
