@@ -97,7 +97,7 @@ def test_a_table_with_rows_held_out_trains_the_model_of_its_matrix_bit_for_bit()
 def test_training_on_a_table_takes_little_more_memory_than_the_scaled_rows():
     columns = {f"x{k}": np.random.default_rng(k).normal(size=300_000) for k in range(10)}
     y = columns["x0"] > 1
-    options = {"network": (4,), "steps": 2, "averaging": 0.0}
+    options = {"network": (4,), "steps": 60, "averaging": 0.0, "seed": 0}
     fit({name: cells[:1000] for name, cells in columns.items()}, y[:1000], "f1", **options)  # compiles
     tracemalloc.start()
     fit(columns, y, "f1", validation=0.2, **options)
