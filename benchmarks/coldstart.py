@@ -1,8 +1,8 @@
 """Seconds from starting Python to the end of the first DUPLE step of a 64-64 network, and of Python.
 
-Once with an empty compile cache, then three times with the cache of the first run (median), and three times with an
-empty one and no compiler, by the library of compiled Ops (median). Python finds the bytecode of all
-modules, as after an installation by pip, even if PYTHONDONTWRITEBYTECODE is set: an untimed start writes it.
+Once with an empty compile cache, then with the cache of the first run, and with an empty one and no compiler, by the
+library of compiled Ops: medians of 15 starts, as single ones vary by a third. Python finds the bytecode of all modules,
+as after an installation by pip, even if PYTHONDONTWRITEBYTECODE is set: an untimed start writes it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.experiment import write_json
 
 GOALS = {"cold_seconds": 9.0, "warm_seconds": 1.5 if sys.version_info >= (3, 13) else 1.2, "library_seconds": 2.0}
+STARTS = 15
 FIRST_STEP = """
 import numpy as np
 import aesara_nondecomp as an
@@ -40,10 +41,12 @@ def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as bytecode:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = bytecode
-        library = float(np.median([_seconds_without_compiler(environment) for _ in range(4)][1:]))  # one writes it
+        library = float(
+            np.median([_seconds_without_compiler(environment) for _ in range(STARTS + 1)][1:])
+        )  # one writes it
         with tempfile.TemporaryDirectory() as cache:
             cold = _seconds(environment, cache)
-            warm = float(np.median([_seconds(environment, cache) for _ in range(3)]))
+            warm = float(np.median([_seconds(environment, cache) for _ in range(STARTS)]))
             modules = len(list(Path(cache).glob("*/tmp*/key.pkl")))
     seconds = {"cold_seconds": cold, "warm_seconds": warm, "library_seconds": library}
     figures = {**{name: round(value, 2) for name, value in seconds.items()}, "modules": modules}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -94,11 +94,14 @@ class Driver:
     evaluate : {"old", "new"}
         Whether `observe` gets the sums at the weights before the step (from the gradient's own forward pass) or after
         it.
+    several_classes : bool
+        False; whether it is a driver of `drivers.multiclass`, by which the training loop tells them apart.
     round_rows : int or None
         Number of rows to evaluate for `refresh`; None is one mini-batch.
     """
 
     evaluate: str = "old"
+    several_classes: Literal[False] = False
     round_rows: int | None = None
 
     def weights(self) -> RewardWeights:

@@ -28,9 +28,9 @@ from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.class_labels import needs_classes
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
-from aesara_nondecomp.training.fit_classes import needs_classes
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
 from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS

@@ -27,7 +27,6 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
-from aesara_nondecomp.measures import multiclass
 
 # For each kind of file the versions that can be read, in order; files are written in the last one.
 VERSIONS = {"model": (1, 2, 3), "checkpoint": (3,)}
@@ -154,7 +153,7 @@ def describe_measure(measure: Any) -> dict[str, Any]:
         "name", and "parameters", which is None for a measure that is not in the catalogue; of several classes
         "several" too.
     """
-    kind = {"several": True} if isinstance(measure, multiclass.MulticlassMeasure) else {}
+    kind = {} if isinstance(measure, measures.Measure) else {"several": True}
     values: dict[str, Any] = {}
     changed: dict[str, Any] = {}
     if is_dataclass(measure):
@@ -171,7 +170,7 @@ def describe_measure(measure: Any) -> dict[str, Any]:
 
 def _catalogue(description: Mapping[str, Any]) -> Any:
     """The catalogue that a described measure is in."""
-    return multiclass if description.get("several") is True else measures
+    return measures.multiclass if description.get("several") is True else measures
 
 
 def restore_measure(description: Mapping[str, Any], given: Any = None) -> Any:

@@ -35,7 +35,6 @@ from aesara_nondecomp.models.archive import (
     write_archive,
 )
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
-from aesara_nondecomp.models.class_model import class_model_from
 from aesara_nondecomp.models.model_checks import check_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
 from aesara_nondecomp.networks import Network
@@ -430,6 +429,8 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> A
     trained_for = restore_measure(header["measure"], measure)
     with usable(path, "model"):
         if header.get("priors") is not None:
+            from aesara_nondecomp.models.class_model import class_model_from
+
             return class_model_from(header, arrays, dtype, trained_for)
         model = from_archive(header, arrays, dtype=dtype, measure=trained_for)
         check_model(model)

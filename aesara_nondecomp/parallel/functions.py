@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class DistributedFunctions:
     comm : communicator
         Of the processes.
     """
+
+    several_classes: Literal[False] = False
 
     def __init__(self, functions: TrainFunctions, comm: Communicator):
         self.functions, self.comm = functions, comm

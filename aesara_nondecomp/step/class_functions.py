@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class ClassFunctions(Weights):
         `LOCAL`: these functions train in a single process.
     lock : TrainingLock
         See `TrainFunctions`.
+    several_classes : bool
+        True.
 
     Raises
     ------
@@ -57,6 +59,7 @@ class ClassFunctions(Weights):
     """
 
     comm: Communicator = LOCAL
+    several_classes: Literal[True] = True
 
     def __init__(
         self, network: Network, cells: Cells, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class TrainFunctions(AscentFunctions, Weights):
     lock : TrainingLock
         `fit` holds it, and another `fit` on the same parameters waits for it. Hold it in a training loop of your own if
         threads share these functions.
+    several_classes : bool
+        False.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class TrainFunctions(AscentFunctions, Weights):
     """
 
     comm: Communicator = LOCAL
+    several_classes: Literal[False] = False
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
         super().__init__(network, optimizer, backend)

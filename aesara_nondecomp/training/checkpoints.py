@@ -21,15 +21,12 @@ from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
-from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.history import ClassStep, Step
 from aesara_nondecomp.measures import Measure
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.metrics import RunningConfusion
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
 from aesara_nondecomp.parallel import DistributedRows, all_succeed
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 
@@ -175,7 +172,7 @@ class CheckpointFile:
 def _restore(fitting: CrossFit, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Bring the networks before their first step to where a checkpoint left them."""
     require(len(header["done"]) <= fitting.count, f"at most {fitting.count} networks are done", len(header["done"]))
-    kind = ClassStep if isinstance(fitting.functions, ClassFunctions) else Step
+    kind = ClassStep if fitting.functions.several_classes else Step
     done = [
         _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor, kind)
         for k, values in enumerate(header["done"])
@@ -270,7 +267,10 @@ def plain(value: Any) -> Any:
     -------
     object
     """
-    if isinstance(value, (Driver, ClassDriver, RunningRates, RunningConfusion, Cells)):
+    from aesara_nondecomp.drivers.multiclass import CellDriver  # loading these takes long, and few runs are written
+    from aesara_nondecomp.measures.multiclass import Cells
+
+    if isinstance(value, (Driver, CellDriver, RunningRates, RunningConfusion, Cells)):
         return {"class": type(value).__name__, **{name: plain(v) for name, v in vars(value).items()}}
     if isinstance(value, dict):
         return {str(name): plain(v) for name, v in value.items()}
@@ -284,6 +284,8 @@ def plain(value: Any) -> Any:
 
 
 def _name_of(value: Any) -> str:
+    from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+
     return str(value) if isinstance(value, (Measure, MulticlassMeasure)) else type(value).__name__
 
 

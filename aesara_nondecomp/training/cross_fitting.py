@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import Held, TrainingData
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Parameters = list[NDArray[Any]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.parallel import Functions, common_error
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.holdout import AUTO, check_validation
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
 @dataclass(frozen=True, eq=False)

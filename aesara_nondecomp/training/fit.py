@@ -17,9 +17,9 @@ from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communic
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.class_labels import is_of_classes
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.fit_classes import fit_classes, is_of_classes
 from aesara_nondecomp.training.former_parameters import fit_parameters
 from aesara_nondecomp.training.groups import (
     check_cells,
@@ -211,6 +211,8 @@ def fit(
     """
     comm = communicator(comm)
     if is_of_classes(y, measure, comm):
+        from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
+
         unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
                        "backend": backend}  # fmt: skip
         options = {

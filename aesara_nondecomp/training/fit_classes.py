@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import count_labels, encode_classes, is_text
+from aesara_nondecomp.data import encode_classes, is_text
 from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
-from aesara_nondecomp.measures import Measure, multiclass
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.networks import Network
@@ -35,61 +34,6 @@ from aesara_nondecomp.training.training_data import TrainingData, prepare
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
 SAMPLERS = {"natural": "natural", "balanced": "cell_balanced"}  # the cells are the classes
 NETWORKS = {"auto": (64, 64), "mlp": (64, 64), "linear": ()}
-
-
-def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
-    """Whether `fit` trains a network of several classes: by the measure, or by the labels.
-
-    Parameters
-    ----------
-    y : array-like
-        The labels.
-    measure : object
-        As given to `fit`.
-    comm : communicator
-        With several processes the measure alone decides, as none sees all labels.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If the labels are of more than two classes, and the measure is of two.
-    """
-    if needs_classes(measure):
-        return True
-    n_classes = count_labels(y) if comm.size == 1 else 0
-    if n_classes <= 2:
-        return False
-    if not isinstance(measure, Measure) and _is_of_several(measure):
-        return True
-    raise ValueError(
-        f"labels for {str(measure)!r} must be of two classes, got {n_classes}. For those give a measure of several "
-        "classes: 'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa', 'kld' or another one that "
-        "measures.multiclass.names() lists."
-    )
-
-
-def needs_classes(measure: Any) -> bool:
-    """Whether a measure is one of several classes alone, also where labels are of two.
-
-    Parameters
-    ----------
-    measure : object
-        As given to `fit`.
-
-    Returns
-    -------
-    bool
-    """
-    named = isinstance(measure, str) and measure in multiclass.names() and measure not in measures.names()
-    return named or isinstance(measure, MulticlassMeasure)
-
-
-def _is_of_several(measure: Any) -> bool:
-    return isinstance(measure, str) and measure in (*multiclass.names(), *multiclass.catalogue.ALIASES)
 
 
 def fit_classes(

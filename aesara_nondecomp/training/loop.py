@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,15 @@ from aesara_nondecomp._checks import choose, positive_number
 from aesara_nondecomp.data import MiniBatches, both_classes
 from aesara_nondecomp.data.batches import Batch
 from aesara_nondecomp.drivers import CellDriver, Driver, RewardWeights, RowDriver
-from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.history import ClassStep, Step
 from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.step.class_functions import ClassFunctions
-from aesara_nondecomp.training.class_step import class_step
 from aesara_nondecomp.training.divergence import divergence
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Normaliser = Callable[[RewardWeights, Batch, float], Sequence[float]]
 
@@ -90,13 +91,15 @@ def train(
         try:
             rate = learning_rate * schedule(step)
             record: Step | ClassStep
-            if isinstance(functions, ClassFunctions):
-                assert isinstance(driver, ClassDriver)
+            if functions.several_classes:
+                assert driver.several_classes
                 functions.compile(evaluation=driver.needs_refresh())
                 start = time.perf_counter()
+                from aesara_nondecomp.training.class_step import class_step
+
                 batch, record = class_step(functions, driver, batches, step + 1, rate)
             else:
-                assert isinstance(driver, Driver)
+                assert not driver.several_classes
                 _compile(functions, driver)
                 start = time.perf_counter()
                 if driver.needs_refresh():

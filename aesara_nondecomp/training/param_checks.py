@@ -13,7 +13,6 @@ from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import choose, require, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
-from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
@@ -159,7 +158,7 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
         If the recipe is of several classes, trains the head of a network without one, or its driver counts rows and
         they have weights.
     """
-    several = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, ClassDriver)]
+    several = [type(phase.driver).__name__ for phase in recipe.phases if phase.driver.several_classes]
     require(not several, "labels of two classes need a recipe without drivers of drivers.multiclass", several)
     if network.features is None and any(phase.head_only for phase in recipe.phases):
         raise ValueError(

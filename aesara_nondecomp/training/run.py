@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,15 @@ from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches, select_rows
 from aesara_nondecomp.drivers import CellDriver
-from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.step.prefetch import row_loader_for
 from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.recipes import Phase
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 # The duals start from rows of both classes, which a batch of a few rows seldom holds (and one row never).
 SMALL_BATCH, ROWS_FOR_SMALL_BATCHES = 8, 512
@@ -290,7 +291,7 @@ class _PhaseState:
         X, signs, weight, cell = run.rows
         self.held = run.held
         self.functions: Functions | ClassFunctions = run.functions
-        if phase.head_only and not isinstance(run.functions, ClassFunctions):
+        if phase.head_only and not run.functions.several_classes:
             self.functions, X = run.functions.head, run.functions.features(X)
         settings = run.settings
         self.functions.configure(l2=settings.l2, averaging=settings.averaging, temperature=settings.temperature)
@@ -301,7 +302,7 @@ class _PhaseState:
             X, signs, settings.batch_size, run.rng, settings.sampler, weight, dtype, loader, cell
         )
         self.round_data = None
-        if not isinstance(phase.driver, ClassDriver):
+        if not phase.driver.several_classes:
             rows = phase.driver.round_rows
             if rows is None and self.batches.batch_size < SMALL_BATCH:
                 rows = ROWS_FOR_SMALL_BATCHES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.data.batches import usable_batch_size
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.param_checks import weight_decay
@@ -18,6 +17,9 @@ from aesara_nondecomp.training.parameters import PARAMETERS
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings
 from aesara_nondecomp.training.training_data import TrainingData
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
 def default_steps(n_rows: int) -> int:

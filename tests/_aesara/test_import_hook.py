@@ -61,6 +61,16 @@ def test_neither_scipy_nor_mpi_is_imported_before_it_is_used(module):
     assert says(f"import sys, aesara_nondecomp.{module}; print({unwanted} & set(sys.modules))") == "set()"
 
 
+def test_training_for_two_classes_loads_nothing_that_only_several_classes_need():
+    code = (
+        "import sys, aesara_nondecomp as an\n"
+        "an.fit([[0.0], [1.0]] * 2, [0, 1] * 2, 'qmean', network='linear', validation=None, steps=1, seed=0)\n"
+        "print(sorted(m for m in sys.modules if 'nondecomp' in m and ('multiclass' in m or 'class_' in m)))"
+    )
+    needed = ["aesara_nondecomp.metrics.class_rates", "aesara_nondecomp.training.class_labels"]
+    assert says(code) == str(needed)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py")
 def test_mpi_can_be_imported_after_aesara():
     assert says("import aesara_nondecomp._aesara.imports, mpi4py.MPI; print(mpi4py.MPI.COMM_WORLD.size)") == "1"

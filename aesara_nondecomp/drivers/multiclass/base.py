@@ -6,7 +6,7 @@ Source: docs/multiclass.md 3.
 # ruff: noqa: N803, N806 -- G and R are the names used by the formulas
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +51,18 @@ class CellDriver:
     cells : measures.multiclass.Cells
         Of the training set; each has rows.
 
+    Attributes
+    ----------
+    several_classes : bool
+        True, by which the training loop tells it from a driver of two classes.
+
     Raises
     ------
     ValueError
         If `cells` is something else, or a class has no cell with rows.
     """
+
+    several_classes: Literal[True] = True
 
     def __init__(self, cells: Cells) -> None:
         require(isinstance(cells, Cells), "cells must be measures.multiclass.Cells", cells)
