@@ -1,12 +1,21 @@
 """Trained models: predictions, files, ONNX export and soft voting.
 
 Reading order: `network_model` (the scores), `model` (predict, save, load), `by_group` (groups and constraints),
-`class_model` (of several classes), `archive` (the file format), `ensemble` (several classifiers as one), `onnx`.
+`class_model` (of several classes), `archive` (the file format), `ensemble` (several classifiers as one), `attention`
+(where a network looks), `onnx`.
 """
 
-from aesara_nondecomp.models.class_model import ClassModel
+from typing import TYPE_CHECKING
+
+from aesara_nondecomp._names import lazy
+from aesara_nondecomp.models.attention import attention, plot_attention
 from aesara_nondecomp.models.ensemble import SoftVote
 from aesara_nondecomp.models.model import Model, load_model
 from aesara_nondecomp.models.onnx import export_onnx
 
-__all__ = ["ClassModel", "Model", "SoftVote", "export_onnx", "load_model"]
+if TYPE_CHECKING:
+    from aesara_nondecomp.models.class_model import ClassModel as ClassModel
+
+__all__ = ["ClassModel", "Model", "SoftVote", "attention", "export_onnx", "load_model", "plot_attention"]
+
+__getattr__, __dir__ = lazy(__name__, {"ClassModel": "models.class_model"})
