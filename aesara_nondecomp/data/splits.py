@@ -51,13 +51,54 @@ def stratified_split(
             f"held_out must lie strictly between 0 and 1, got {held_out!r}. 0.2 holds a fifth of the rows out."
         )
     rng = random_generator(seed)
-    held = (
-        _whole_groups(groups, len(signs), held_out, rng)
-        if groups is not None
-        else _same_share(signs, held_out, rng, strata)
-    )
-    _check_both_classes(signs[~held], "training")
+    for sign in (-1, 1):
+        count = int(np.sum(signs == sign))
+        if groups is None and count < 2:
+            raise ValueError(
+                f"a split needs at least two rows of each class, got {count} of class "
+                f"{sign:+d}. Add rows of that class or train without a held-out part."
+            )
+    train, held = split_rows(signs if strata is None else strata, held_out, rng, groups)
+    _check_both_classes(signs[train], "training")
     _check_both_classes(signs[held], "held-out")
+    return train, held
+
+
+def split_rows(
+    strata: NDArray[Any], held_out: float, rng: np.random.Generator, groups: Any = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split row indices as `stratified_split` does, for any number of classes; a part may lack some of them.
+
+    Parameters
+    ----------
+    strata : int array, shape (n,)
+        Classes, or parts of them; the same rounded share of each is held out.
+    held_out : float
+        Share of the rows to hold out, in (0, 1).
+    rng : numpy Generator
+        Source of the shuffle.
+    groups : array-like, shape (n,), optional
+        Rows of equal value stay on one side; the strata are then not balanced.
+
+    Returns
+    -------
+    train : array of int, shape (n_train,)
+        Sorted row indices to train on.
+    held : array of int, shape (n - n_train,)
+        The remaining row indices, sorted.
+
+    Raises
+    ------
+    ValueError
+        If `groups` has another shape or a single value.
+    """
+    held = np.zeros(len(strata), dtype=bool)
+    if groups is None:
+        for part in _parts(strata):
+            rows = rng.permutation(part)
+            held[rows[: min(max(round(held_out * len(rows)), 1), len(rows) - 1)]] = True
+    else:
+        held = _whole_groups(groups, len(strata), held_out, rng)
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
@@ -96,38 +137,71 @@ def stratified_folds(
         count = int(np.sum(signs == sign))
         if count < folds:
             raise ValueError(f"{folds} folds need as many rows of each class, got {count} of class {sign:+d}.")
+    fold = fold_rows(signs if strata is None else strata, folds, rng, groups, staggered=strata is not None)
     if groups is not None:
-        return _folds_of_groups(signs, folds, groups, rng)
-    fold = np.empty(len(signs), dtype=np.intp)
-    start = 0
-    for part in _parts(signs, strata):
-        rows = rng.permutation(part)
-        fold[rows] = (start + np.arange(len(rows))) % folds
-        start += 0 if strata is None else len(rows)  # many small strata would all fill the first folds
+        for k in range(folds):
+            _check_both_classes(signs[fold == k], f"fold {k}")
     return fold
 
 
-def _parts(signs: NDArray[Any], strata: Any) -> list[NDArray[Any]]:
-    """The rows of each class, negatives first; or of each stratum."""
-    of_rows = signs if strata is None else strata
-    return [np.flatnonzero(of_rows == value) for value in np.unique(of_rows)]
+def fold_rows(
+    strata: NDArray[Any], folds: int, rng: np.random.Generator, groups: Any = None, *, staggered: bool = True
+) -> NDArray[np.intp]:
+    """Assign rows to folds as `stratified_folds` does, for any number of classes; a fold may lack some of them.
+
+    Parameters
+    ----------
+    strata : int array, shape (n,)
+        Classes, or parts of them, each of which is spread evenly over the folds.
+    folds : int
+        Number of folds, at least 2.
+    rng : numpy Generator
+        Source of the shuffle.
+    groups : array-like, shape (n,), optional
+        Rows of equal value stay in one fold.
+    staggered : bool, default True
+        Whether each stratum begins at the fold where the one before has ended: many small strata would all fill the
+        first folds.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        The fold of each row, from 0 to `folds` - 1.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer groups than folds, or `groups` has another shape.
+    """
+    if groups is not None:
+        return _folds_of_groups(strata, folds, groups, rng)
+    fold = np.empty(len(strata), dtype=np.intp)
+    start = 0
+    for part in _parts(strata):
+        rows = rng.permutation(part)
+        fold[rows] = (start + np.arange(len(rows))) % folds
+        start += len(rows) if staggered else 0
+    return fold
 
 
-def _folds_of_groups(signs: NDArray[Any], folds: int, groups: Any, rng: np.random.Generator) -> NDArray[Any]:
-    names, group_of_row = _groups(groups, len(signs))
+def _parts(strata: NDArray[Any]) -> list[NDArray[Any]]:
+    """The rows of each stratum."""
+    return [np.flatnonzero(strata == value) for value in np.unique(strata)]
+
+
+def _folds_of_groups(strata: NDArray[Any], folds: int, groups: Any, rng: np.random.Generator) -> NDArray[Any]:
+    names, group_of_row = _groups(groups, len(strata))
     if len(names) < folds:
         raise ValueError(f"{folds} folds need as many groups, got {len(names)}.")
-    counts = np.stack([np.bincount(group_of_row[signs == sign], minlength=len(names)) for sign in (-1, 1)], axis=1)
+    counts = np.stack([np.bincount(group_of_row[part], minlength=len(names)) for part in _parts(strata)], axis=1)
     shares = counts / counts.sum(axis=0)
-    filled, fold_of_group = np.zeros((folds, 2)), np.empty(len(names), dtype=np.intp)
+    filled, fold_of_group = np.zeros((folds, counts.shape[1])), np.empty(len(names), dtype=np.intp)
     shuffled = rng.permutation(len(names))
     for group in shuffled[np.argsort(-shares[shuffled].sum(axis=1), kind="stable")]:
         # The spread that each choice would leave between the folds, up to terms that all choices share.
         fold_of_group[group] = best = int(np.argmin(filled @ shares[group]))
         filled[best] += shares[group]
     fold: NDArray[Any] = fold_of_group[group_of_row]
-    for k in range(folds):
-        _check_both_classes(signs[fold == k], f"fold {k}")
     return fold
 
 
@@ -138,23 +212,6 @@ def _groups(groups: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(f"groups must hold one value per row, shape ({rows},), got shape {groups.shape}.")
     names, group_of_row = np.unique(groups, return_inverse=True)
     return names, group_of_row.reshape(-1)
-
-
-def _same_share(
-    signs: NDArray[Any], held_out: float, rng: np.random.Generator, strata: Any = None
-) -> NDArray[np.bool_]:
-    held = np.zeros(len(signs), dtype=bool)
-    for sign in (-1, 1):
-        count = int(np.sum(signs == sign))
-        if count < 2:
-            raise ValueError(
-                f"a split needs at least two rows of each class, got {count} of class "
-                f"{sign:+d}. Add rows of that class or train without a held-out part."
-            )
-    for part in _parts(signs, strata):
-        rows = rng.permutation(part)
-        held[rows[: min(max(round(held_out * len(rows)), 1), len(rows) - 1)]] = True
-    return held
 
 
 def _whole_groups(groups: Any, rows: int, held_out: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import metrics
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data import stratified_folds
+from aesara_nondecomp.data.splits import fold_rows
 from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
@@ -212,7 +212,7 @@ def _offsets_help(measure: MulticlassMeasure, probabilities: Any, cell: Any, wei
     if counts.min() < 2 * PARTS:
         return False
     n_classes, rng = probabilities.shape[1], np.random.default_rng(0)
-    fold = stratified_folds(np.where(cell > 0, 1, -1), PARTS, rng, strata=cell)
+    fold = fold_rows(cell, PARTS, rng)
     moved = np.empty(len(cell), dtype=np.intp)
     for k in range(PARTS):
         others = fold != k

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require, warn_caller
+from aesara_nondecomp._checks import random_generator, require, warn_caller
 from aesara_nondecomp.data import stratified_folds, stratified_split
+from aesara_nondecomp.data.splits import fold_rows, split_rows
 
 AUTO, LAST = "auto", "last"
 SHARE = 0.2  # of the rows, held out once
@@ -138,19 +139,20 @@ def plan_folds(
     ValueError
         If a part would lack a class, or the splitter's parts are no division.
     """
-    folds = _planned(validation, signs, seed, groups, one_part, strata, signs if classes is None else classes)
-    if classes is not None:
-        _check_classes(folds, classes)
+    folds = _planned(validation, signs, seed, groups, one_part, strata, classes)
+    for fold in folds:
+        _check_fold(fold, signs) if classes is None else _check_classes(fold, classes)
     return folds
 
 
 def _planned(
-    validation: Any, signs: NDArray[Any], seed: Any, groups: Any, one_part: bool, strata: Any, classes: NDArray[Any]
+    validation: Any, signs: NDArray[Any], seed: Any, groups: Any, one_part: bool, strata: Any, classes: Any
 ) -> list[Fold]:
+    labels = signs if classes is None else classes
     if isinstance(validation, str):
         if validation == LAST:
-            return [_last_rows(signs)]
-        validation = _automatic(classes, groups, one_part)
+            return [_last_rows(len(signs))]
+        validation = _automatic(labels, groups, one_part)
         if validation is None:
             warn_caller(
                 "a class has a single row, so none is held out: the last weights are kept, and neither the threshold "
@@ -158,11 +160,18 @@ def _planned(
             )
             return []
     if is_splitter(validation):
-        return _folds_of_splitter(validation, signs, groups, classes)
+        return _folds_of_splitter(validation, labels, groups)
     if _is_share(validation):
-        return [Fold(*stratified_split(signs, float(validation), seed, groups, strata))]
-    fold = stratified_folds(signs, int(validation), seed, groups, strata)
-    return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(validation))]
+        share = float(validation)
+        if classes is None:
+            return [Fold(*stratified_split(signs, share, seed, groups, strata))]
+        return [Fold(*split_rows(classes, share, random_generator(seed), groups))]
+    count = int(validation)
+    if classes is None:
+        fold = stratified_folds(signs, count, seed, groups, strata)
+    else:
+        fold = fold_rows(classes, count, random_generator(seed), groups)
+    return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count)]
 
 
 def _automatic(classes: NDArray[Any], groups: Any, one_part: bool) -> float | int | None:
@@ -177,14 +186,13 @@ def _automatic(classes: NDArray[Any], groups: Any, one_part: bool) -> float | in
     return SHARE if enough or one_part else min(FOLDS, rarest)
 
 
-def _last_rows(signs: NDArray[Any]) -> Fold:
-    cut = len(signs) - max(1, round(SHARE * len(signs)))
-    _check_fold(fold := Fold(np.arange(cut), np.arange(cut, len(signs))), signs)
-    return fold
+def _last_rows(n_rows: int) -> Fold:
+    cut = n_rows - max(1, round(SHARE * n_rows))
+    return Fold(np.arange(cut), np.arange(cut, n_rows))
 
 
-def _folds_of_splitter(splitter: Any, signs: NDArray[Any], groups: Any, classes: NDArray[Any]) -> list[Fold]:
-    parts = splitter.split(np.zeros((len(signs), 1)), classes, groups)
+def _folds_of_splitter(splitter: Any, labels: NDArray[Any], groups: Any) -> list[Fold]:
+    parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
     folds = [Fold(*(np.asarray(part, dtype=np.intp) for part in pair)) for pair in parts]
     require(len(folds) > 0, "the splitter must make at least one division of the rows", folds)
     held = np.concatenate([fold.held for fold in folds])
@@ -193,11 +201,10 @@ def _folds_of_splitter(splitter: Any, signs: NDArray[Any], groups: Any, classes:
     for fold in folds:
         for part in fold:
             usable = (
-                len(np.unique(part)) == len(part) and 0 <= min(part, default=0) and max(part, default=0) < len(signs)
+                len(np.unique(part)) == len(part) and 0 <= min(part, default=0) and max(part, default=0) < len(labels)
             )
-            require(usable, f"the splitter must give distinct indices from 0 to {len(signs) - 1}", part)
+            require(usable, f"the splitter must give distinct indices from 0 to {len(labels) - 1}", part)
         require(len(np.intersect1d(*fold)) == 0, "the splitter must not train on rows that it holds out", splitter)
-        _check_fold(fold, signs)
     return folds
 
 
@@ -211,18 +218,18 @@ def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:
             )
 
 
-def _check_classes(folds: list[Fold], classes: NDArray[Any]) -> None:
+def _check_classes(fold: Fold, classes: NDArray[Any]) -> None:
     """Refuse a division of which a part lacks one of several classes."""
     n_classes = int(classes.max()) + 1
-    for fold in folds:
-        for part, rows in zip(("training", "held-out"), fold):
-            missing = n_classes - len(np.unique(classes[rows]))
-            if missing:
-                rarest = int(np.bincount(classes).min())
-                raise ValueError(
-                    f"the {part} part must hold all {n_classes} classes, got none of {missing} of them; the rarest has "
-                    f"{rarest} rows. Join or leave out rare classes, or use fewer folds, or validation=None."
-                )
+    for part, rows in zip(("training", "held-out"), fold):
+        missing = n_classes - len(np.unique(classes[rows]))
+        if missing:
+            rarest = int(np.bincount(classes).min())
+            raise ValueError(
+                f"the {part} part must hold all {n_classes} classes, got none of {missing} of them; the rarest has "
+                f"{rarest} rows. Hold other rows out, for example a stratified share: validation=0.2; or join or leave "
+                "out rare classes."
+            )
 
 
 def _is_share(validation: Any) -> bool:

@@ -219,3 +219,43 @@ def test_folds_and_groups_that_do_not_fit_the_rows_are_refused(options, message,
     with pytest.raises(ValueError, match=message) as problem:
         fit(X, Y, steps=5, **options)
     assert len(str(problem.value)) < 300
+
+
+# -- several classes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folds_of_whole_groups_are_balanced_by_the_classes(seed):
+    """Each class has five groups of its own: each of five folds gets one of each."""
+    of_class, members = np.repeat(np.arange(4), 5), np.repeat(np.arange(20), 6)
+    classes = of_class[members]
+    for fold in plan_folds(5, np.where(classes > 0, 1, -1), seed, members, strata=classes, classes=classes):
+        assert np.bincount(classes[fold.held]).tolist() == [6] * 4
+
+
+def test_folds_of_whole_groups_are_balanced_by_the_cells_of_two_classes():
+    of_cell, members = np.repeat(np.arange(4), 5), np.repeat(np.arange(20), 6)
+    cell = of_cell[members]
+    for fold in plan_folds(5, np.where(cell % 2, 1, -1), 0, members, strata=cell):
+        assert np.bincount(cell[fold.held]).tolist() == [6] * 4
+
+
+FIRST_IS_RARE = np.where(np.arange(60) == 0, 0, 1 + np.arange(60) % 2)
+LACKS_A_CLASS = {
+    "folds": (5, FIRST_IS_RARE, "none of 1 of them; the rarest has 1 rows"),
+    "share": (0.2, FIRST_IS_RARE, "none of 1 of them; the rarest has 1 rows"),
+    "last": ("last", np.sort(np.arange(60) % 3), "none of 2 of them; the rarest has 20 rows.*validation=0.2"),
+}
+
+
+@pytest.mark.parametrize("case", LACKS_A_CLASS)
+def test_a_part_that_lacks_one_of_several_classes_is_refused_in_their_words(case):
+    validation, classes, message = LACKS_A_CLASS[case]
+    with pytest.raises(ValueError, match=f"part must hold all 3 classes, got {message}"):
+        plan_folds(validation, np.where(classes > 0, 1, -1), 0, strata=classes, classes=classes)
+
+
+def test_a_splitter_whose_part_lacks_one_of_several_classes_is_refused_in_their_words(splitters):
+    classes = np.sort(np.arange(60) % 3)
+    with pytest.raises(ValueError, match="training part must hold all 3 classes, got none of 1"):
+        plan_folds(splitters.KFold(3), np.where(classes > 0, 1, -1), 0, classes=classes)
