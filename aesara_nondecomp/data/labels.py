@@ -281,7 +281,7 @@ def _label_vector(y: Any) -> NDArray[Any]:
     if values.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass one label per row.")
     if values.size == 0:
-        raise ValueError("labels must hold both classes, got an empty array. Check how they were read.")
+        raise ValueError("labels must be of at least two classes, got an empty array. Check how they were read.")
     return values
 
 

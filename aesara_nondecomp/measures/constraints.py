@@ -282,19 +282,20 @@ def check_constraints(name: str, value: Any) -> tuple[Constraint, ...]:
     ----------
     name : str
         Of the argument.
-    value : Constraint or sequence of Constraint
+    value : Constraint, sequence of Constraint or None
         As given.
 
     Returns
     -------
     tuple of Constraint
+        None for no constraint gives an empty one.
 
     Raises
     ------
     ValueError
         If it is anything else.
     """
-    found = (value,) if isinstance(value, Constraint) else value
+    found = (value,) if isinstance(value, Constraint) else () if value is None else value
     listed = isinstance(found, (list, tuple)) and all(isinstance(each, Constraint) for each in found)
     require(listed, f"{name} must be Constraints, such as gap('tpr', at_most=0.02)", value)
     return tuple(found)

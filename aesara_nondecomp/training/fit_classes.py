@@ -157,7 +157,9 @@ def _checked(
     classes = encode_classes(y).classes
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
     require(len(classes) <= MOST_CLASSES, few, len(classes))
-    class_recipe(algorithm, chosen, Cells(np.full(len(classes), 1 / len(classes))), eps=0.5)  # refuses before any work
+    cells = Cells(np.full(len(classes), 1 / len(classes)))
+    chosen.value(cells.own, cells)  # refuses, before any work, a measure that does not fit the number of classes
+    class_recipe(algorithm, chosen, cells, eps=0.5)  # likewise an algorithm
     if isinstance(network, ClassModel):
         same = network.classes == classes
         require(same, f"a model to train further must have the classes {classes}", network.classes)

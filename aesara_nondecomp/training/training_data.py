@@ -26,6 +26,7 @@ from aesara_nondecomp.data import (
     raw_rows,
     select_rows,
 )
+from aesara_nondecomp.data.batches import check_row_weight
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
@@ -312,8 +313,7 @@ def _split(
 ) -> Split:  # fmt: skip
     """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
     labels, codes = _labels_of_several(y) if several else (encode_labels(y, positive), None)
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, labels.signs)
-    _check_weight_of_classes(codes, weight)
+    weight = None if sample_weight is None else _checked_weight(sample_weight, labels.signs, codes)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
@@ -353,11 +353,15 @@ def _labels_of_several(y: Any) -> tuple[Labels, NDArray[Any]]:
     return Labels(np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.classes), labels.codes
 
 
-def _check_weight_of_classes(codes: NDArray[Any] | None, weight: NDArray[Any] | None) -> None:
-    if codes is not None and weight is not None:
-        of_classes = np.bincount(codes, weight)
-        needed = "sample_weight must be above 0 for some rows of each class"
-        require(bool((of_classes > 0).all()), needed, f"sums of {of_classes.tolist()}")
+def _checked_weight(sample_weight: Any, signs: NDArray[Any], codes: NDArray[Any] | None) -> NDArray[Any]:
+    """Checked sample weights, some of them above 0 in each class."""
+    if codes is None:
+        return check_sample_weight(sample_weight, signs)
+    weight = check_row_weight(sample_weight, len(codes))
+    of_classes = np.bincount(codes, weight)
+    needed = "sample_weight must be above 0 for some rows of each class"
+    require(bool((of_classes > 0).all()), needed, f"sums of {of_classes.tolist()}")
+    return weight
 
 
 def _one_per_row(groups: Any, n: int) -> NDArray[Any]:

@@ -31,7 +31,7 @@ FIT = [
     ({"y": np.arange(40) % 3}, "two classes, got 3"),
     ({"y": Y[:, None]}, r"got shape \(40, 1\).*ravel"),
     ({"y": Y[:30]}, "same number of rows, got 40 rows of features and 30 labels"),
-    ({"y": []}, "both classes, got an empty array"),
+    ({"y": []}, "at least two classes, got an empty array"),
     ({"y": np.where(Y, 1.0, np.nan)}, "must not be missing, got NaN"),
     ({"positive": 7}, "positive must be one of the two labels, got 7"),
     ({"X": NAN}, "finite.*row 3, column 1"),

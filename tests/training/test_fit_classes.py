@@ -197,6 +197,14 @@ WRONG = {
     "one class": ({"y": np.zeros(len(Y), int)}, "at least two classes"),
     "lengths": ({"y": Y[1:]}, "1500.*1499|1499.*1500"),
     "no weight": ({"sample_weight": (Y != 2).astype(float)}, "above 0 for some rows of each class"),
+    "no weight of the first": ({"sample_weight": (Y != 0).astype(float)}, r"each class, got 'sums of \[0.0, "),
+    "negative weight": ({"sample_weight": -np.ones(len(Y))}, "sample_weight must be finite and not negative"),
+    "no labels": ({"y": []}, "labels must be of at least two classes, got an empty array"),
+    "too many worst": ({"measure": multiclass.get("mean_of_worst", h=4)}, r"mean_of_worst\(h=4\) needs at least 4"),
+    "too many worst, DUPLE": (
+        {"measure": multiclass.get("mean_of_worst", h=4), "algorithm": "duple"}, "needs at least 4 classes, got 3"
+    ),
+    "class out of range": ({"measure": multiclass.get("f1_of", labels=[5])}, "labels must hold classes from 0 to 2"),
     "single row": ({"y": np.where(np.arange(len(Y)) == 0, 3, Y), "validation": 0.2}, "must hold all 4 classes"),
     "folds": ({"y": np.where(np.arange(len(Y)) < 2, 3, Y), "validation": 5}, "must hold all 4 classes"),
     "own rows": ({"validation": (X[Y < 2], Y[Y < 2])}, "validation needs rows of each class, got 'none of \\[2\\]'"),
@@ -214,6 +222,15 @@ def test_wrong_arguments_are_refused_before_any_step(case):
     given = {"X": X, "y": Y, "measure": "min_recall", **QUICK, **changed}
     with pytest.raises((ValueError, TypeError), match=message):
         an.fit(given.pop("X"), given.pop("y"), on_step=lambda step: pytest.fail("trained"), **given)
+
+
+@pytest.mark.parametrize("y", [Y, Y > 0], ids=["three classes", "two classes"])
+def test_no_constraints_may_be_said_in_two_ways(y):
+    measure = "gmean"
+    one, two = (
+        an.fit(X, y, measure, constraints=nothing, validation=None, **{**QUICK, "steps": 2}) for nothing in ((), None)
+    )
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
 def test_a_recipe_of_several_classes_is_refused_for_two():

@@ -227,6 +227,7 @@ class AdaptiveCellDriver(CellDriver):
         super().__init__(cells)
         self.measure = multiclass.get(measure)
         self.measure.require_driver(self.algorithm)
+        self.measure.value(cells.own, cells)  # refuses a measure that does not fit these cells
         require(isinstance(counts, (bool, np.bool_)), "counts must be True or False", counts)
         self.eps = number("eps", eps)
         require(0 <= self.eps < float("inf"), "eps must be a finite number of at least 0", eps)

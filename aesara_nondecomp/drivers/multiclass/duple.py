@@ -76,7 +76,7 @@ class DUPLE(AdaptiveCellDriver):
             anchor_share=anchor_share, cap=cap, eps=eps,
         )  # fmt: skip
         # Of how many worst cells the mean is; 0 for other measures, whose supergradient is smooth enough to follow.
-        self.worst = min(self.measure.h, cells.n_cells) if isinstance(self.measure, MeanOfWorst) else 0
+        self.worst = self.measure.h if isinstance(self.measure, MeanOfWorst) else 0
         require(bool(self.worst) or dual_rate is None, "dual_rate needs min_recall or mean_of_worst", dual_rate)
         self.dual_rate = positive_number("dual_rate", 0.05 if dual_rate is None else dual_rate)
         self.log_weights = np.zeros(cells.n_cells)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aesara_nondecomp._checks import positive_int
+from aesara_nondecomp._checks import positive_int, require
 from aesara_nondecomp.measures._parameters import set_number
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix
 from aesara_nondecomp.measures.multiclass.families import Concave
@@ -46,12 +46,12 @@ class MeanOfWorst(_OfRecalls):
     Parameters
     ----------
     h : int
-        At least 1; where there are fewer cells, the mean of all.
+        At least 1, and at most the number of cells, which without groups are the classes.
 
     Raises
     ------
     ValueError
-        If `h` is no whole number of at least 1.
+        If `h` is no whole number of at least 1; where the measure is used, if there are fewer cells.
 
     Notes
     -----
@@ -68,13 +68,17 @@ class MeanOfWorst(_OfRecalls):
             self._rename("min_recall", "h")
 
     def _of(self, r: Matrix) -> Any:
-        return np.sort(r)[: self.h].mean()
+        return np.sort(r)[: self._worst_of(r)].mean()
 
     def _slopes(self, r: Matrix) -> Matrix:
-        h = min(self.h, r.size)
+        h = self._worst_of(r)
         last = np.partition(r, h - 1)[h - 1]
         below, tied = r < last, r == last
         return np.asarray((below + tied * (h - below.sum()) / tied.sum()) / h)
+
+    def _worst_of(self, r: Matrix) -> int:
+        require(self.h <= r.size, f"{self} needs at least {self.h} classes", r.size)
+        return self.h
 
 
 @dataclass(frozen=True)
