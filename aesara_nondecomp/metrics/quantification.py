@@ -141,14 +141,37 @@ def expectation_maximisation(posteriors: Any, prior: float, max_rounds: int = 10
     """
     posteriors, prior = _posteriors(posteriors), share("prior", prior)
     max_rounds, tolerance = positive_int("max_rounds", max_rounds), positive_number("tolerance", tolerance)
-    estimate = prior
+    pair = np.stack([1 - posteriors, posteriors]), np.array([1 - prior, prior])
+    return float(explained_shares(*pair, max_rounds, tolerance)[1])
+
+
+def explained_shares(posteriors: Array, priors: Array, max_rounds: int = 1000, tolerance: float = 1e-6) -> Array:
+    """The prevalences of K classes that equal the means of the posteriors re-weighted to them.
+
+    Parameters
+    ----------
+    posteriors : float64 array, shape (K, n)
+        Probabilities of at least one row; each column sums to 1.
+    priors : float64 array, shape (K,)
+        Class shares that they are calibrated to, above 0.
+    max_rounds : int, default 1000
+        As in `expectation_maximisation`.
+    tolerance : float, default 1e-6
+        As in `expectation_maximisation`, of each estimate.
+
+    Returns
+    -------
+    float64 array, shape (K,)
+        In [0, 1].
+    """
+    estimate = priors
     for _ in range(max_rounds):
-        positive = posteriors * (estimate / prior)
-        negative = (1 - posteriors) * ((1 - estimate) / (1 - prior))
-        before, estimate = estimate, float(np.mean(positive / np.maximum(positive + negative, 1e-300)))
-        if abs(estimate - before) < tolerance:
+        weighted = posteriors * (estimate / priors)[:, None]
+        rest = (weighted[1:] / np.maximum(weighted.sum(axis=0), 1e-300)).mean(axis=1)
+        before, estimate = estimate, np.append(1.0 - rest.sum(), rest)
+        if np.abs(estimate - before)[1:].max() < tolerance:
             break
-    return float(np.clip(estimate, 0.0, 1.0))
+    return np.asarray(np.clip(estimate, 0.0, 1.0))
 
 
 class Calibration(NamedTuple):

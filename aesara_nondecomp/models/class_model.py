@@ -15,7 +15,9 @@ from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
+from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
@@ -54,6 +56,8 @@ class ClassModel(NetworkModel):
         Step of these weights, if validation chose them.
     calibration : ClassCalibration, optional
         For probabilities; see `calibrate`.
+    quantifier : ClassQuantifier, optional
+        Rates, for prevalences; see `calibrate`.
     validation_matrix : array, shape (K, K), optional
         Confusion matrix of the validation rows.
     voters : list of list of array, optional
@@ -74,6 +78,7 @@ class ClassModel(NetworkModel):
     evaluations: list[ClassEvaluation] = field(default_factory=list, repr=False)
     best_step: int | None = None
     calibration: ClassCalibration | None = field(default=None, repr=False)
+    quantifier: ClassQuantifier | None = field(default=None, repr=False)
     validation_matrix: NDArray[Any] | None = field(default=None, repr=False)
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
     interrupted: bool = False
@@ -120,7 +125,7 @@ class ClassModel(NetworkModel):
         -------
         array, shape (n,)
         """
-        return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
+        return np.asarray(self.classes_[self._predicted(self._scores(self._rows(X)))])
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Estimate the probabilities of the classes by calibrating the scores.
@@ -142,31 +147,81 @@ class ClassModel(NetworkModel):
         ValueError
             If the model is not calibrated, or X is unusable.
         """
-        if self.calibration is None:
-            raise ValueError(
-                "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with "
-                "labelled rows that were not trained on."
-            )
-        return self.calibration.probabilities(self._scores(self._rows(X)))
+        return self.require_calibration()[0].probabilities(self._scores(self._rows(X)))
 
-    def calibrate(self, X: Any, y: Any) -> ClassModel:
-        """Fit the calibration that `predict_proba` needs; `fit` does this on its validation rows, if there are any.
+    def predict_prevalence(self, X: Any, method: str = "cc") -> NDArray[Any]:
+        """Estimate the prevalences of the classes, their shares among the rows.
 
         Parameters
         ----------
         X : matrix, shape (n, d) or table
-            Rows that were not trained on.
+            As in `decision_function`.
+        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
+            See `metrics.quantification`.
+
+        Returns
+        -------
+        array, shape (K,)
+            In the order of `classes`; at least 0, with the sum 1.
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown, the model is not calibrated, or X is unusable.
+        """
+        calibration, quantifier = self.require_calibration()
+        scores = self._scores(self._rows(X))
+        return quantifier.prevalence(self._predicted(scores), calibration.probabilities(scores), method)
+
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> ClassModel:
+        """Fit calibration and rates, which `predict_proba` and `predict_prevalence` need.
+
+        `fit` does this on its validation rows, if there are any.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d) or table
+            Rows of each class. On training rows the result is optimistic if the network overfits.
         y : array-like, shape (n,)
             True labels.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0. Default: equal weights.
 
         Returns
         -------
         ClassModel
             Itself.
+
+        Raises
+        ------
+        ValueError
+            If X, y or weights are unusable, or a class has no rows.
         """
         rows, codes = self._labelled(X, y)
-        self.calibration = ClassCalibration.fit(self._scores(rows), codes)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
+        scores = self._scores(rows)
+        self.calibration, self.quantifier = calibrated(scores, self._predicted(scores), codes, weight)
         return self
+
+    def require_calibration(self) -> tuple[ClassCalibration, ClassQuantifier]:
+        """The model's `calibration` and `quantifier`, if it has them.
+
+        Returns
+        -------
+        calibration : ClassCalibration
+        quantifier : ClassQuantifier
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
+        if self.calibration is None or self.quantifier is None:
+            raise ValueError(
+                "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with "
+                "labelled rows that were not trained on."
+            )
+        return self.calibration, self.quantifier
 
     def confusion_matrix(self, X: Any, y: Any) -> NDArray[Any]:
         """Compute the confusion matrix of the predictions.
@@ -184,8 +239,7 @@ class ClassModel(NetworkModel):
             True classes by predicted ones, in the order of `classes`.
         """
         rows, codes = self._labelled(X, y)
-        predicted = decision_scores(self._scores(rows), self.rule).argmax(axis=1)
-        return class_confusion(codes, predicted, len(self.classes))
+        return class_confusion(codes, self._predicted(self._scores(rows)), len(self.classes))
 
     def value(self, X: Any, y: Any, measure: str | MulticlassMeasure | None = None) -> float:
         """Evaluate a measure on predictions, in its own orientation.
@@ -253,6 +307,7 @@ class ClassModel(NetworkModel):
             "encoder": self.encoder.as_dict(),
             "rule": None if self.rule is None else self.rule.tolist(),
             "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
+            "quantifier": self.quantifier and self.quantifier.as_dict(),
             "voters": len(self.voters),
         }
         write_archive(path, "model", header, weights_by_name(self))
@@ -262,6 +317,10 @@ class ClassModel(NetworkModel):
         codes, rows = encode_classes_as(y, self.classes), self._rows(X)
         check_lengths(rows, codes)
         return rows, codes
+
+    def _predicted(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Classes of scores, as numbers."""
+        return np.asarray(decision_scores(scores, self.rule).argmax(axis=1))
 
     def _build(self, network: Network, *options: Any) -> ClassFunctions:
         return ClassFunctions(network, Cells(self.priors), *options)
@@ -308,6 +367,7 @@ def class_model_from(
         None if rule is None else np.array(rule, float),
         best_step=header["best_step"],
         calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
+        quantifier=header["quantifier"] and ClassQuantifier.from_dict(header["quantifier"]),
         voters=voters,
     )
     check_class_model(model)

@@ -13,6 +13,7 @@ from aesara_nondecomp import networks
 from aesara_nondecomp._checks import number, positive_int, require
 from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.networks import Network
 
 if TYPE_CHECKING:
@@ -152,6 +153,10 @@ def check_class_model(model: ClassModel) -> None:
         slope, offsets = number("slope", model.calibration.slope), model.calibration.offsets
         finite = offsets.shape == (n_classes,) and bool(np.isfinite(offsets).all()) and 0 < slope < math.inf
         require(finite, "a calibration must be finite, with a slope above 0 and an offset for each class", offsets)
+    together = (model.quantifier is None) == (model.calibration is None)
+    require(together, "a calibration and a quantifier go together", model.quantifier)
+    if model.quantifier is not None:
+        _check_class_quantifier(model.quantifier, n_classes)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     _check_encoder(model.encoder, model.functions.network)
@@ -182,6 +187,15 @@ def _check_quantifier(quantifier: Quantifier) -> None:
     slope, intercept = (number("calibration", value) for value in quantifier.calibration)
     usable = 0 <= slope < math.inf and math.isfinite(intercept)
     require(usable, "calibration must be finite, with a slope of at least 0", quantifier.calibration)
+
+
+def _check_class_quantifier(quantifier: ClassQuantifier, n_classes: int) -> None:
+    priors, *rates = quantifier.priors[None, :], quantifier.rates, quantifier.soft_rates
+    require(bool((priors > 0).all()), "priors of a quantifier must be above 0", priors)
+    for table, rows in zip((priors, *rates), (1, n_classes, n_classes)):
+        shaped = table.shape == (rows, n_classes)
+        usable = shaped and bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < ROUNDING).all())
+        require(usable, f"priors and rates of a quantifier must be shares of {n_classes} classes with the sum 1", table)
 
 
 def _check_encoder(encoder: InputEncoder, network: Network) -> None:

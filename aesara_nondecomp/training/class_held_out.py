@@ -14,7 +14,8 @@ from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.data.splits import fold_rows
 from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
-from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
+from aesara_nondecomp.metrics.class_quantification import calibrated
+from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
@@ -158,7 +159,7 @@ def judged_classes(
     Returns
     -------
     dict
-        Fields of a ClassModel: rule, calibration, confusion matrix; empty without such rows.
+        Fields of a ClassModel: rule, calibration, quantifier, confusion matrix; empty without such rows.
 
     Warns
     -----
@@ -169,10 +170,13 @@ def judged_classes(
         return {}
     scores, cell, weight = choice.scores, choice.cell, choice.weight
     rule = _rule(recipe, stopping.tune_threshold, measure, scores, cell, weight)
-    confusion = class_confusion(cell, decision_scores(scores, rule).argmax(axis=1), scores.shape[1], weight)
+    predicted = decision_scores(scores, rule).argmax(axis=1)
+    confusion = class_confusion(cell, predicted, scores.shape[1], weight)
     _warn_of_trivial(measure, confusion)
-    calibration = ClassCalibration.fit(scores, cell, weight)
-    return {"rule": rule, "calibration": calibration, "validation_matrix": confusion}
+    calibration, quantifier = calibrated(scores, predicted, cell, weight)
+    return {
+        "rule": rule, "calibration": calibration, "quantifier": quantifier, "validation_matrix": confusion,
+    }  # fmt: skip
 
 
 def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any]) -> None:
