@@ -25,10 +25,12 @@ from aesara_nondecomp.estimators.function_cache import (
 from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, seed_of
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
 from aesara_nondecomp.history import Step
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
-from aesara_nondecomp.training.class_labels import needs_classes
+from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters
@@ -39,16 +41,17 @@ from aesara_nondecomp.training.table_network import TableNetwork
 
 
 class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
-    """A binary classifier trained directly on the measure it is judged by.
+    """A classifier trained directly on the measure it is judged by.
 
     Accepts dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory
-    maps and lists of str, and two classes in any coding. For more classes use `fit`; for several labels wrap it as
+    maps and lists of str. Classes are two in any coding, or as many as the measure is of. For several labels wrap it as
     ``OneVsRestClassifier(MeasureClassifier())`` and evaluate with `multiclass.averaged_value`.
 
     Parameters
     ----------
-    measure : str or Measure, default "f1"
-        What to train for and what `score` reports: "f1", "min", "qmean", "kld", ...
+    measure : str, Measure or MulticlassMeasure, default "f1"
+        What to train for and what `score` reports: "f1", "min", "qmean", "kld", ... For more than two classes one of
+        `measures.multiclass.names`: "min_recall", "gmean", "macro_f1", ...; see Notes.
     algorithm : str, default "auto"
         Name of an algorithm, or a Recipe; see `recipes.recipe_for`. "auto" is the recommended one.
     network : {"auto", "mlp", "tabular", "linear", "attention", "lstm"} or callable, default "auto"
@@ -120,10 +123,10 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     Attributes
     ----------
-    classes_ : array, shape (2,)
-        The labels in sorted order, whichever of them is positive.
-    model_ : Model
-        The trained model, with `save` and more methods; its scores are those of the positive class.
+    classes_ : array, shape (K,)
+        The labels in sorted order, of two classes whichever of them is positive.
+    model_ : Model or ClassModel
+        The trained model, with `save` and more methods; of two classes its scores are those of the positive one.
     n_features_in_ : int
         Number of columns of the inputs.
     feature_names_in_ : array of str
@@ -133,6 +136,12 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     -----
     `predict` follows the measure, and `predict_proba` estimates probabilities. The two disagree on purpose where the
     measure gains by predicting a row of probability 0.3 as positive.
+
+    Measures of two classes alone, such as the default "f1", are refused for more, as scikit-learn's `f1_score` does:
+    of which average they were to be, "macro_f1" or "micro_f1", would be a guess. Measures that both kinds of problems
+    have under one name, such as "min", "gmean" or "kld", take any number of classes, and the estimator's tag
+    `multi_class` says whether the measure does. A measure of several classes alone, such as "min_recall", makes a model
+    with a score for each class, also of two. Groups, constraints, pos_label and prior are of two classes.
 
     In float32 the last digits of a score depend on how many rows are scored together; in float64 this is negligible.
 
@@ -240,7 +249,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         X : matrix, shape (n, d), data frame or list of str
             Finite numbers; a data frame may hold categories and missing values.
         y : array-like, shape (n,)
-            Labels of two classes.
+            Labels of two classes, or of as many as the measure takes.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
         validation : tuple (X, y), optional
@@ -267,10 +276,11 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         if validation is not None:
             validation = all_succeed(comm, lambda: self._validation_rows(validation, spec, groups))
         seed = seed_of(self.random_state)
+        measure, spec = self._of_classes(spec, classes)
         self.model_ = fit(
             X,
             y,
-            self.measure,
+            measure,
             algorithm=self.algorithm,
             network=self._network(spec),
             steps=self.steps,
@@ -304,17 +314,19 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         """Make one pass over the given rows, from the weights, duals and optimiser state of the last call.
 
         The first call fixes the classes and the encoder: scaling, categories, words. After a `fit` whose networks vote,
-        it goes on from the first of them, with a warning. Every call needs rows of both classes. The prior is that of
+        it goes on from the first of them, with a warning. Every call needs rows of each class. The prior is that of
         all rows seen so far; calibration and error rates are measured on the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
+        Of several classes the algorithm "auto" is the measure's own, as no rows are held out to choose a rule on; after
+        a `fit` that chose one, it is cross-entropy, and the rule stays.
 
         Parameters
         ----------
         X : matrix, shape (n, d), data frame or list of str
             As in `fit`.
         y : array-like, shape (n,)
-            Labels of two classes.
-        classes : array-like of 2 labels, optional
+            Labels of two classes, or of as many as the measure takes.
+        classes : array-like of labels, optional
             Checked against the labels; part of scikit-learn's interface.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
@@ -327,7 +339,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         Raises
         ------
         ValueError
-            As in `fit`; or if `classes` does not hold the two labels, the recipe trains in several phases (DAME by the
+            As in `fit`; or if `classes` does not hold the labels, the recipe trains in several phases (DAME by the
             paper's listing), or the threshold is to be tuned, which needs validation rows.
         """
         require(self.comm is None, "partial_fit works in one process: leave comm out, or use fit", self.comm)
@@ -343,6 +355,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
                 "with refit=True or validation=None before"
             )
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
+        measure, spec = self._of_classes(spec, classes)
+        missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()
+        require(not missing, "every call of partial_fit needs rows of each class", f"none of {missing}")
         state = getattr(self, "_partial", None)
         state = state or PartialFitState.start(None if first else self.model_, self.random_state)
         given = {name: getattr(self, name) for name in (
@@ -350,7 +365,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         )}  # fmt: skip
         self.model_, self._partial = advance(
             state, self._new_network(spec), X, y, weight,
-            positive=self.pos_label, measure=self.measure, given=check_parameters(**given),
+            positive=self.pos_label, measure=measure, given=check_parameters(**given),
         )  # fmt: skip
         self._keep(classes, spec)
         self._calibrate(X, y, weight)
@@ -378,12 +393,12 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = takes_classes(self.measure)
         tags.input_tags.sparse = True
         return tags
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
-        return {"binary_only": True}
+        return {"binary_only": not takes_classes(self.measure)}
 
     def __getstate__(self) -> dict[str, Any]:
         """State without compiled functions, which `__setstate__` restores, and without the communicator."""
@@ -403,8 +418,6 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _spec_to_fit(self, X: Any) -> NetworkSpec:
         check_parameters(**{name: getattr(self, name) for name in ("tune_threshold", "refit", "warm_start", "resume")})
-        several = needs_classes(self.measure)
-        require(not several, "measures of several classes are trained by fit(X, y, measure), not here", self.measure)
         return self._spec(X)
 
     def _spec(self, X: Any) -> NetworkSpec:
@@ -414,6 +427,15 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         given = check_parameters(**{name: getattr(self, name) for name in names})
         options = {name: given.pop(name) for name in NETWORK_OPTIONS}
         return network_spec(network, options, **given)
+
+    def _of_classes(self, spec: NetworkSpec, classes: NDArray[Any]) -> tuple[Any, NetworkSpec]:
+        """The measure and the network: of several classes, where there are more than two or the measure is of these."""
+        if len(classes) <= 2 and not needs_classes(self.measure):
+            return self.measure, spec
+        for name in ("pos_label", "prior"):
+            value = getattr(self, name)
+            require(value is None, f"{name} is for measures of two classes: of several, leave it out", value)
+        return multiclass.get(self.measure), spec.of_classes(len(classes))
 
     def _network(self, spec: NetworkSpec) -> Any:
         """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""
@@ -426,7 +448,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""
-        if spec.network in (AUTO, "tabular"):
+        if spec.network in (AUTO, "tabular"):  # of two classes
             return TableNetwork.named(str(spec.network), spec.functions)
         return functools.partial(shared_functions, spec)
 
@@ -463,7 +485,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         together = comm.size > 1 and spec.takes_text
         require(not together, "comm needs rows of numbers: each process knows the words of its own texts only", "texts")
         X, y, weight = all_succeed(comm, lambda: self._own_rows(X, y, sample_weight, spec, reset))
-        return X, y, weight, check_labels(allgather(comm, y), known)
+        return X, y, weight, check_labels(allgather(comm, y), known, self.measure)
 
     def _own_rows(self, X: Any, y: Any, sample_weight: Any, spec: NetworkSpec, reset: bool) -> tuple[Any, Any, Any]:
         min_rows = 2 if communicator(self.comm).size == 1 else 0  # a process may have no rows
@@ -486,6 +508,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
         """Calibrate the model on labelled rows of all processes together."""
+        if isinstance(self.model_, ClassModel):  # of a single process
+            self.model_.calibrate(X, y, weight)
+            return
         comm, scores, signs = communicator(self.comm), np.zeros(0), np.zeros(0, "int8")
         if len(y):  # a process may have no rows
             scores, signs = self.model_.decision_function(X), encode_as(y, self.model_.classes)

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data import check_lengths, encode_as
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.data import check_lengths, encode_as, encode_classes_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
+from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
-from aesara_nondecomp.models import Model
+from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 
 Array = NDArray[Any]
@@ -25,11 +28,11 @@ Array = NDArray[Any]
 class FittedMixin:
     """Methods that need the attributes set by training, but no parameters."""
 
-    model_: Model
+    model_: Any  # a Model or a ClassModel
     classes_: Array
 
     def decision_function(self, X: Any) -> Array:
-        """Compute the signed distance of each score from the threshold.
+        """Compute the signed distance of each score from the threshold; of more than two classes, a score of each.
 
         Parameters
         ----------
@@ -38,10 +41,13 @@ class FittedMixin:
 
         Returns
         -------
-        array, shape (n,)
-            Above 0 for ``classes_[1]``.
+        array, shape (n,) or (n, K)
+            Of two classes, above 0 for ``classes_[1]``. Of more, the largest one is predicted.
         """
-        scores, threshold = self._scores(X), self.threshold_
+        scores = self._scores(X)
+        if self._of_several():
+            return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
+        threshold = self.threshold_
         if np.isinf(threshold):  # one label for all rows, which are still ranked
             towards = np.sign(-threshold)
             scores = towards * np.exp(towards * np.clip(scores, -50, 50))
@@ -61,12 +67,15 @@ class FittedMixin:
         -------
         array, shape (n,)
         """
-        predicted_positive = self._scores(X) > self.threshold_
+        scores = self._scores(X)
+        if self._of_several():
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
+        predicted_positive = scores > self.threshold_
         labels: NDArray[Any] = self.classes_[(predicted_positive == self._positive_is_larger()).astype(int)]
         return labels
 
     def predict_proba(self, X: Any) -> Array:
-        """Estimate the probabilities of the two classes by Platt's calibration of the scores.
+        """Estimate the probabilities of the classes by calibration of the scores, of two by Platt's.
 
         Parameters
         ----------
@@ -75,16 +84,19 @@ class FittedMixin:
 
         Returns
         -------
-        array, shape (n, 2)
+        array, shape (n, K)
             In the order of `classes_`; rows sum to 1.
         """
-        scores = self._scores(X)
-        of_positives = self.quantifier_.posteriors(scores)
+        rows = self._rows(X)
+        if self._of_several():
+            return np.asarray(self.model_.predict_proba(rows))
+        scores = self.model_.decision_function(rows)
+        of_positives = self.model_.require_quantifier().posteriors(scores)
         pair = [1 - of_positives, of_positives]
         return np.column_stack(pair if self._positive_is_larger() else pair[::-1])
 
-    def predict_prevalence(self, X: Any, method: str = "cc") -> float:
-        """Estimate the prevalence of the positive class, its share among the rows.
+    def predict_prevalence(self, X: Any, method: str = "cc") -> float | Array:
+        """Estimate the prevalence of the positive class, its share among the rows; or those of several classes.
 
         Parameters
         ----------
@@ -95,16 +107,17 @@ class FittedMixin:
 
         Returns
         -------
-        float
-            In [0, 1].
+        float or array, shape (K,)
+            In [0, 1]. An array, in the order of `classes_`, where the model is of several classes: labels are of more
+            than two, or the measure is one of these alone.
 
         Raises
         ------
         ValueError
             If the method is unknown.
         """
-        scores = self._scores(X)
-        return self.quantifier_.prevalence(scores, method)
+        found: float | Array = self.model_.predict_prevalence(self._rows(X), method)
+        return found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Evaluate the trained measure on hard predictions, oriented so that larger is better.
@@ -131,6 +144,8 @@ class FittedMixin:
             If a search of scikit-learn over `measure` compares these values, which are of different measures.
         """
         warn_of_unlike_scores()
+        if self._of_several():
+            return self._score_of_several(X, y, sample_weight, groups)
         rows, signs = self._rows(X), encode_as(y, self.model_.classes)
         check_lengths(rows, signs)
         weight = None if sample_weight is None else checked_weights(sample_weight, len(signs))
@@ -156,7 +171,9 @@ class FittedMixin:
         GroupReport
             Its ``str`` is a table; `plot` draws it.
         """
-        return self.model_.by_group(self._rows(X), y, groups)
+        rows = self._rows(X)
+        self._require_two("by_group")
+        return self.model_.by_group(rows, y, groups)  # type: ignore[no-any-return]
 
     def constraint_report(self, X: Any, y: Any, groups: Any = None, asked: Any = None) -> ConstraintReport:
         """Judge whether constraints hold on labelled rows: "held", "not shown" or "broken", by 95 % intervals.
@@ -182,7 +199,9 @@ class FittedMixin:
         ValueError
             If there is no constraint, or one needs groups and there are none.
         """
-        return self.model_.constraints(self._rows(X), y, groups, asked)
+        rows = self._rows(X)
+        self._require_two("constraint_report")
+        return self.model_.constraints(rows, y, groups, asked)  # type: ignore[no-any-return]
 
     def report(
         self, X: Any, y: Any, path: Any, *, groups: Any = None, n_resamples: int = 1000, seed: Any = 0
@@ -209,27 +228,31 @@ class FittedMixin:
         dict of str to object
             The figures of the page, ready for JSON.
         """
-        return self.model_.report(self._rows(X), y, path, groups=groups, n_resamples=n_resamples, seed=seed)
+        rows, options = self._rows(X), {"n_resamples": n_resamples, "seed": seed}
+        if groups is not None:
+            self._require_two("groups")
+            options["groups"] = groups
+        return self.model_.report(rows, y, path, **options)  # type: ignore[no-any-return]
 
     @property
-    def quantifier_(self) -> Quantifier:
+    def quantifier_(self) -> Quantifier | ClassQuantifier:
         """Calibration and error rates."""
-        return self.model_.require_quantifier()
+        return self.model_.require_quantifier()  # type: ignore[no-any-return]
 
     @property
     def threshold_(self) -> float:
-        """Threshold on the scores of `model_`: a row above it is predicted positive."""
-        return self.model_.threshold
+        """Threshold on the scores of `model_`, above which a row is predicted positive; none of several classes."""
+        return float(self.model_.threshold)
 
     @property
     def prior_(self) -> float:
-        """Share of positives that was trained for."""
-        return self.model_.prior
+        """Share of positives that was trained for; of several classes `model_` has their `priors`."""
+        return float(self.model_.prior)
 
     @property
     def history_(self) -> list[Step]:
         """Record of every training step."""
-        return self.model_.history
+        return self.model_.history  # type: ignore[no-any-return]
 
     @property
     def n_iter_(self) -> int:
@@ -238,7 +261,25 @@ class FittedMixin:
 
     def _scores(self, X: Any) -> Array:
         rows = self._rows(X)
-        return self.model_.decision_function(rows)
+        return np.asarray(self.model_.decision_function(rows))
+
+    def _score_of_several(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> float:
+        """The trained measure of several classes."""
+        scores = self._scores(X)
+        if groups is not None:
+            self._require_two("groups")
+        codes, measure = encode_classes_as(y, self.model_.classes), self.model_.measure
+        check_lengths(scores, codes)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
+        confusion = class_confusion(codes, scores.argmax(axis=1), len(self.classes_), weight)
+        return float(measure.oriented(measure.from_confusion(confusion)))
+
+    def _of_several(self) -> bool:
+        """Whether the fitted model is of several classes."""
+        return isinstance(self.model_, ClassModel)
+
+    def _require_two(self, what: str) -> None:
+        require(not self._of_several(), f"{what} is for measures of two classes", self.model_.measure)
 
     def _rows(self, X: Any) -> Any:
         compat.check_is_fitted(self, "model_")

@@ -6,10 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, Union
 
+import numpy as np
+
 from aesara_nondecomp import networks
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.networks import Network
+from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training.fit_classes import NETWORKS as CLASS_NETWORKS
 from aesara_nondecomp.training.param_checks import AUTO, changed_options
 
 NetworkChoice = Union[str, Callable[[int], Network]]
@@ -30,6 +37,8 @@ class NetworkSpec(NamedTuple):
         The update rule.
     backend : str
         "c" or "jax".
+    n_scores : int
+        1 for two classes; of several classes their number.
     """
 
     network: NetworkChoice
@@ -37,6 +46,7 @@ class NetworkSpec(NamedTuple):
     dtype: str
     optimizer: Optimiser
     backend: str = "c"
+    n_scores: int = 1
 
     @property
     def takes_text(self) -> bool:
@@ -57,12 +67,36 @@ class NetworkSpec(NamedTuple):
         """
         if self.network not in (AUTO, "tabular"):
             return self
+        if self.n_scores > 1:
+            return self.of_classes(self.n_scores)
         options = {}
         if description["builder"] == "tabular":
             options = {"numeric": tuple(description["numeric"]), "bins": tuple(map(tuple, description["bins"]))}
         return self._replace(network=description["builder"], options=(*self.options, *options.items()))
 
-    def functions(self, name: str, size: int, options: dict[str, Any]) -> TrainFunctions:
+    def of_classes(self, n_classes: int) -> NetworkSpec:
+        """The spec of a network with a score for each of several classes.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number K of classes, at least 2.
+
+        Returns
+        -------
+        NetworkSpec
+
+        Raises
+        ------
+        ValueError
+            If the network is one of two classes alone.
+        """
+        taken = callable(self.network) or self.network in CLASS_NETWORKS
+        names = ", ".join(repr(name) for name in CLASS_NETWORKS)
+        require(taken, f"network must be {names} or a callable, where labels are of several classes", self.network)
+        return self._replace(network="mlp" if self.network == AUTO else self.network, n_scores=n_classes)
+
+    def functions(self, name: str, size: int, options: dict[str, Any]) -> TrainFunctions | ClassFunctions:
         """The shared functions of a network that the rows have chosen.
 
         Parameters
@@ -76,7 +110,7 @@ class NetworkSpec(NamedTuple):
 
         Returns
         -------
-        TrainFunctions
+        TrainFunctions or ClassFunctions
         """
         return shared_functions(self._replace(network=name, options=(*self.options, *options.items())), size)
 
@@ -115,7 +149,7 @@ def network_spec(
 # Bounded, as every entry keeps one network's weights, slots and averages in memory. A model keeps its own weights and
 # scores with them, so sharing cannot mix models up; one training waits for another (`TrainFunctions.lock`).
 @lru_cache(maxsize=16)
-def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions:
+def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions | ClassFunctions:
     """Return the compiled functions shared by all estimators of one network in this process.
 
     Parameters
@@ -127,11 +161,17 @@ def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions:
 
     Returns
     -------
-    TrainFunctions
+    TrainFunctions or ClassFunctions
         Hold their `lock` while training with them.
     """
     if callable(spec.network):
         network = spec.network(size)
-    else:
+    elif spec.n_scores == 1:
         network = networks.make(spec.network, size, dtype=spec.dtype, **dict(spec.options))
-    return TrainFunctions(network, spec.optimizer, spec.backend)
+    else:
+        options = {**dict(spec.options), **({"hidden": ()} if spec.network == "linear" else {})}
+        network = class_mlp(size, spec.n_scores, dtype=spec.dtype, **options)
+    if spec.n_scores == 1:
+        return TrainFunctions(network, spec.optimizer, spec.backend)
+    even = Cells(np.full(spec.n_scores, 1 / spec.n_scores))  # each training says what the shares of its rows are
+    return ClassFunctions(network, even, spec.optimizer, spec.backend)

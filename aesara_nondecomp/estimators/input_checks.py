@@ -17,6 +17,7 @@ from aesara_nondecomp.data.column_kinds import without_row_names
 from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
+from aesara_nondecomp.training.fit_classes import takes_classes
 
 
 def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = False, min_rows: int = 1) -> Any:
@@ -147,38 +148,42 @@ def check_vectors(X: Any, y: Any, sample_weight: Any = None) -> tuple[NDArray[An
     return y, compat.check_sample_weight(weight if weight.ndim else weight.item(), X, dtype=np.float64)
 
 
-def check_labels(y: NDArray[Any], known: Any) -> NDArray[Any]:
+def check_labels(y: NDArray[Any], known: Any, measure: Any = None) -> NDArray[Any]:
     """Check labels and return their classes in sorted order.
 
     Parameters
     ----------
     y : array, shape (n,)
         The labels.
-    known : array-like of 2 labels, or None
-        The only labels allowed. None: any two.
+    known : array-like of labels, or None
+        The only labels allowed. None: any, as many as the measure takes.
+    measure : str, Measure or MulticlassMeasure, optional
+        What to train for. Default: a measure of two classes.
 
     Returns
     -------
-    array, shape (2,)
+    array, shape (K,)
 
     Raises
     ------
     ValueError
-        If `y` is not binary, or holds a label that is not among the known ones.
+        If `y` is of more classes than the measure takes, or holds a label that is not among the known ones.
     """
     found = _two_or_all(y)
     compat.assert_all_finite(found, input_name="y")
     compat.check_classification_targets(found)
-    kind = compat.type_of_target(found)
-    if kind != "binary":
+    kind, several = compat.type_of_target(found), takes_classes(measure)
+    if kind != "binary" and not (several and kind == "multiclass"):
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "For more classes use fit(X, y, 'min_recall'), or OneVsRestClassifier(MeasureClassifier(...))."
+            f"Only binary classification is supported by the measure {str(measure)!r}. The type of the target is "
+            f"{kind}. For more classes give a measure of several: 'min_recall', 'macro_f1', 'micro_f1', 'kappa' or "
+            "another of measures.multiclass.names(); or use OneVsRestClassifier(MeasureClassifier(...))."
         )
     classes: NDArray[Any] = np.unique(found if known is None else np.asarray(known))
     strange = np.setdiff1d(found, classes).tolist()
-    if strange or len(classes) > 2:
-        raise ValueError(f"labels must be of two known classes, got {strange} beside {classes.tolist()}")
+    if strange or len(classes) > 2 and not several:
+        count = "" if several else "two "
+        raise ValueError(f"labels must be of {count}known classes, got {strange} beside {classes.tolist()}")
     return classes
 
 

@@ -5,23 +5,32 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.data import MiniBatches
-from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.estimators.input_checks import random_state_of
-from aesara_nondecomp.models import Model
+from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.models import ClassModel, Model
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.divergence import check_weights
+from aesara_nondecomp.training.fit_classes import class_sampler
 from aesara_nondecomp.training.loop import train
-from aesara_nondecomp.training.param_checks import check_algorithm, weight_decay
+from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.training_data import TrainingData, prepare
+
+_NO_ROWS_TO_CHOOSE_ON = (
+    "partial_fit needs a recipe with a {0}, got one that chooses it on held-out rows (plug_in): a stream of rows has "
+    "none. Use fit."
+)
 
 
 class PartialFitState(NamedTuple):
@@ -29,34 +38,31 @@ class PartialFitState(NamedTuple):
 
     Attributes
     ----------
-    model : Model or None
+    model : Model, ClassModel or None
         The last model; None before the first call.
     functions : dict or None
         State of the compiled functions: moments, averages, random streams. None: they start anew.
     driver : dict or None
         State of the driver. None: it starts anew.
-    positives : float
-        Number of the positive rows seen, by weight.
-    negatives : float
-        Number of the negative rows seen, by weight.
+    seen : tuple of float
+        Number of the rows seen of each class, by weight: of negatives and positives, or of several classes.
     rng : numpy Generator
         Draws the batches.
     """
 
-    model: Model | None
+    model: Model | ClassModel | None
     functions: dict[str, NDArray[Any]] | None
     driver: dict[str, Any] | None
-    positives: float
-    negatives: float
+    seen: tuple[float, ...]
     rng: np.random.Generator
 
     @classmethod
-    def start(cls, model: Model | None, random_state: Any) -> PartialFitState:
+    def start(cls, model: Model | ClassModel | None, random_state: Any) -> PartialFitState:
         """Make the first state; after `fit` it has the weights of that model, but new moments and duals.
 
         Parameters
         ----------
-        model : Model or None
+        model : Model, ClassModel or None
             A model to train further.
         random_state : int, RandomState or None
             Seeds the generator.
@@ -66,7 +72,7 @@ class PartialFitState(NamedTuple):
         PartialFitState
         """
         rng = np.random.default_rng(random_state_of(random_state).randint(2**31 - 1))
-        return cls(model, None, None, 0.0, 0.0, rng)
+        return cls(model, None, None, (), rng)
 
     def with_rows(self, data: TrainingData) -> PartialFitState:
         """Count the rows of one call.
@@ -81,15 +87,17 @@ class PartialFitState(NamedTuple):
         PartialFitState
             With a generator of its own.
         """
-        signs = data.rows.signs
+        signs, cell = data.rows.signs, data.rows.cell
+        of_rows = signs > 0 if cell is None else cell
         weight = np.ones(len(signs)) if data.rows.weight is None else row_counts(data.rows.weight)
-        positives, negatives = (float(weight[side].sum()) for side in (signs > 0, signs < 0))
+        counts = [float(weight[of_rows == k].sum()) for k in range(len(data.classes))]
         # Copied, as copies of an estimator share the old generator.
         rng = copy.deepcopy(self.rng)
-        return self._replace(positives=self.positives + positives, negatives=self.negatives + negatives, rng=rng)
+        before = self.seen or (0.0,) * len(counts)
+        return self._replace(seen=tuple(old + new for old, new in zip(before, counts)), rng=rng)
 
     def problem(self, prior: float | None, text: bool) -> Problem:
-        """Describe the rows seen so far, for the choice of a recipe.
+        """Describe the rows of two classes seen so far, for the choice of a recipe.
 
         Parameters
         ----------
@@ -102,13 +110,32 @@ class PartialFitState(NamedTuple):
         -------
         Problem
         """
-        seen = self.positives + self.negatives
-        return Problem(self.positives / seen if prior is None else prior, eps=0.5 / seen, text=text)
+        negatives, positives = self.seen
+        seen = positives + negatives
+        return Problem(positives / seen if prior is None else prior, eps=0.5 / seen, text=text)
+
+
+class Goal(NamedTuple):
+    """What one pass trains, and what is known of the model it gives.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        Of a single phase.
+    measure : Measure or MulticlassMeasure
+        What is trained for.
+    rule : dict
+        Fields of the model beside its weights and its record: prior and threshold, or priors and rule.
+    """
+
+    recipe: Recipe
+    measure: Any
+    rule: dict[str, Any]
 
 
 def advance(
     state: PartialFitState,
-    network: Callable[[int], TrainFunctions],
+    network: Callable[[int], TrainFunctions | ClassFunctions],
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -116,31 +143,31 @@ def advance(
     positive: Any,
     measure: Any,
     given: dict[str, Any],
-) -> tuple[Model, PartialFitState]:
+) -> tuple[Model | ClassModel, PartialFitState]:
     """Make one pass over the rows.
 
     Parameters
     ----------
     state : PartialFitState
         State after the last call.
-    network : callable (size -> TrainFunctions)
+    network : callable (size -> TrainFunctions or ClassFunctions)
         Makes the functions in the first call.
     X : matrix, data frame or array of str
         Inputs, as `check_rows` returns them.
     y : array, shape (n,)
-        Labels of two classes.
+        Labels of two classes, or of several.
     sample_weight : array, shape (n,), or None
         Weights of at least 0.
     positive : scalar or None
         The positive label.
-    measure : str or Measure
-        What to train for.
+    measure : str, Measure or MulticlassMeasure
+        What to train for; the last of these where the labels are of several classes.
     given : dict
         Checked values of algorithm, batch_size, learning_rate, averaging, l2, sampler, standardize and prior.
 
     Returns
     -------
-    model : Model
+    model : Model or ClassModel
         The model after this pass, not calibrated.
     state : PartialFitState
         State for the next call.
@@ -148,40 +175,64 @@ def advance(
     Raises
     ------
     ValueError
-        If data are unusable, training diverges, or the recipe has several phases or no threshold.
+        If data are unusable, training diverges, or the recipe has several phases, no threshold or no rule.
     """
     check_algorithm(given["algorithm"], given["prior"])
-    before = state.model
+    before, several = state.model, isinstance(measure, MulticlassMeasure)
+    same = before is None or isinstance(before, ClassModel) == several
+    require(same, "partial_fit goes on with its model: give a measure of as many classes", measure)
+    sampler = class_sampler(given["sampler"]) if several else given["sampler"]
     data = prepare(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
-        positive=positive, sample_weight=sample_weight, standardize=given["standardize"],
+        positive=positive, sample_weight=sample_weight, standardize=given["standardize"], several=several,
     )  # fmt: skip
     functions: Any = data.network
-    state, measure = state.with_rows(data), measures.get(measure)
-    problem = state.problem(given["prior"], functions.network.takes_tokens)
-    recipe = resolve_recipe(given["algorithm"], measure, problem)
-    driver, threshold = copy.deepcopy(_only_driver(recipe)), _fixed_threshold(recipe)
-    threshold = before.threshold if before else threshold
+    state = state.with_rows(data)
+    goal = _class_goal(state, measure, given) if several else _goal(state, measure, given, data)
+    recipe, driver = goal.recipe, copy.deepcopy(_only_driver(goal.recipe))
     batch_size = min(given["batch_size"], len(data.rows.signs))
-    X, signs, weight, _ = data.rows
+    X, signs, weight, cell = data.rows
     with functions.lock.training():
-        batches = MiniBatches(X, signs, batch_size, state.rng, given["sampler"], weight, functions.network.dtype)
+        dtype = functions.network.dtype
+        batches = MiniBatches(X, signs, batch_size, state.rng, sampler, weight, dtype, cell=cell)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]
         functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)
         _restore(functions, driver, state)
-        history = list(before.history) if before else []
+        history: list[Any] = list(before.history) if before else []
         rate = recipe.learning_rate if given["learning_rate"] is None else given["learning_rate"]
         steps = train(functions, driver, batches, learning_rate=rate, after=history[-1] if history else None)
         history += islice(steps, batches.steps_per_epoch)
         parameters, trained = functions.averaged_parameters(), functions.state()
         check_weights(functions.comm, [*parameters, *trained.values()], history[-1])
-    model = Model(
-        functions, parameters, measure, data.classes, problem.prior, data.encoder, threshold=threshold, history=history
-    )
+    kind: Any = ClassModel if several else Model
+    model = kind(functions, parameters, goal.measure, data.classes, encoder=data.encoder, history=history, **goal.rule)
     return model, state._replace(model=model, functions=trained, driver=driver.state())
 
 
-def _restore(functions: TrainFunctions, driver: Driver, state: PartialFitState) -> None:
+def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: TrainingData) -> Goal:
+    found, functions = measures.get(measure), cast(TrainFunctions, data.network)
+    problem = state.problem(given["prior"], functions.network.takes_tokens)
+    recipe = resolve_recipe(given["algorithm"], found, problem)
+    _only_driver(recipe)
+    check_recipe(recipe, functions.network, data.rows.weight)
+    threshold = _fixed_threshold(recipe)
+    if isinstance(state.model, Model):
+        threshold = state.model.threshold
+    return Goal(recipe, found, {"prior": problem.prior, "threshold": threshold})
+
+
+def _class_goal(state: PartialFitState, measure: MulticlassMeasure, given: dict[str, Any]) -> Goal:
+    """Of several classes; a rule that a `fit` has chosen stays, and with it the training that it was chosen for."""
+    seen = np.array(state.seen)
+    cells = Cells(seen / seen.sum())
+    rule = state.model.rule if isinstance(state.model, ClassModel) else None
+    recipe = class_recipe(given["algorithm"], measure, cells, 0.5 / seen.sum(), held_out=rule is not None)
+    if recipe.plug_in is not None and rule is None:
+        raise ValueError(_NO_ROWS_TO_CHOOSE_ON.format("rule"))
+    return Goal(recipe, measure, {"priors": cells.priors, "rule": rule})
+
+
+def _restore(functions: Any, driver: Any, state: PartialFitState) -> None:
     if state.functions is None:
         functions.initialise(state.rng, state.model.parameters if state.model else None)
     else:
@@ -190,20 +241,16 @@ def _restore(functions: TrainFunctions, driver: Driver, state: PartialFitState) 
         driver.restore(state.driver)
 
 
-def _only_driver(recipe: Recipe) -> Driver:
+def _only_driver(recipe: Recipe) -> Any:
     if len(recipe.phases) > 1 or recipe.phases[0].head_only:
         raise ValueError(
             "partial_fit needs a recipe of one phase, got one that trains in several: what comes when in a stream of "
             "rows is not known. Use a default algorithm, or fit."
         )
-    driver: Driver = recipe.phases[0].driver
-    return driver
+    return recipe.phases[0].driver
 
 
 def _fixed_threshold(recipe: Recipe) -> float:
     if recipe.threshold is None:
-        raise ValueError(
-            "partial_fit needs a recipe with a threshold, got one that chooses it on held-out rows (plug_in): a stream "
-            "of rows has none. Use fit."
-        )
+        raise ValueError(_NO_ROWS_TO_CHOOSE_ON.format("threshold"))
     return recipe.threshold

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 
 Array = NDArray[Any]
@@ -83,7 +84,7 @@ class ClassCalibration:
 
     @classmethod
     def fit(cls, scores: Array, codes: Array, weight: Array | None = None) -> ClassCalibration:
-        """Fit by maximum likelihood, with a small penalty on the offsets.
+        """Fit by maximum likelihood with smoothed targets, as Platt's, and a small penalty on the offsets.
 
         Parameters
         ----------
@@ -99,21 +100,22 @@ class ClassCalibration:
         ClassCalibration
         """
         f = np.asarray(scores, dtype=np.float64)
-        w = np.ones(len(f)) if weight is None else weight / np.mean(weight)
+        w = np.ones(len(f)) if weight is None else row_counts(weight)
+        targets = _smoothed_targets(codes, w, f.shape[1])
         theta = np.append(1.0, np.zeros(f.shape[1]))
-        loss = _loss(theta, f, codes, w)
+        loss = _loss(theta, f, targets, w)
         for _ in range(NEWTON_STEPS):
-            direction = _newton_direction(theta, f, codes, w)
+            direction = _newton_direction(theta, f, targets, w)
             for halvings in range(20):
                 moved = theta + 0.5**halvings * direction
                 moved[0] = max(moved[0], SMALLEST_SLOPE)
-                new = _loss(moved, f, codes, w)
+                new = _loss(moved, f, targets, w)
                 if new < loss:
                     break
             else:
                 break
             gained, theta, loss = loss - new, moved, new
-            if gained < 1e-10 * len(f):
+            if gained < 1e-12 * w.sum():
                 break
         return cls(float(theta[0]), theta[1:])
 
@@ -133,17 +135,25 @@ class ClassCalibration:
         return softmax(self.slope * np.asarray(scores, dtype=np.float64) + self.offsets)
 
 
-def _loss(theta: Array, f: Array, codes: Array, w: Array) -> float:
+def _smoothed_targets(codes: Array, w: Array, n_classes: int) -> Array:
+    """Targets short of 0 and 1, of two classes Platt's: classes that the scores separate get a finite slope."""
+    counts = np.bincount(codes, w, minlength=n_classes)
+    rest = 1.0 / (counts + 2.0)
+    targets = np.repeat((rest / (n_classes - 1))[codes][:, None], n_classes, axis=1)
+    targets[np.arange(len(codes)), codes] = 1.0 - rest[codes]
+    return targets
+
+
+def _loss(theta: Array, f: Array, targets: Array, w: Array) -> float:
     logs = log_softmax(theta[0] * f + theta[1:])
-    return float(-(w * logs[np.arange(len(f)), codes]).sum() + RIDGE / 2 * (theta[1:] ** 2).sum())
+    return float(-(w * (targets * logs).sum(axis=1)).sum() + RIDGE / 2 * (theta[1:] ** 2).sum())
 
 
-def _newton_direction(theta: Array, f: Array, codes: Array, w: Array) -> Array:
+def _newton_direction(theta: Array, f: Array, targets: Array, w: Array) -> Array:
     P = softmax(theta[0] * f + theta[1:])
     mean = (P * f).sum(axis=1, keepdims=True)
     centred = P * (f - mean)  # the covariance of the classes' indicators, times the scores
-    residual = P.copy()
-    residual[np.arange(len(f)), codes] -= 1.0
+    residual = P - targets
     gradient = np.append((w[:, None] * residual * f).sum(), w @ residual + RIDGE * theta[1:])
     n = len(theta)
     hessian = np.empty((n, n))

@@ -24,6 +24,11 @@ from aesara_nondecomp.models.network_model import NetworkModel, plain_label, req
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
+_NOT_CALIBRATED = (
+    "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with labelled rows "
+    "that were not trained on."
+)
+
 
 @dataclass(eq=False)  # == of arrays is ambiguous
 class ClassModel(NetworkModel):
@@ -147,7 +152,7 @@ class ClassModel(NetworkModel):
         ValueError
             If the model is not calibrated, or X is unusable.
         """
-        return self.require_calibration()[0].probabilities(self._scores(self._rows(X)))
+        return self.require_calibration().probabilities(self._scores(self._rows(X)))
 
     def predict_prevalence(self, X: Any, method: str = "cc") -> NDArray[Any]:
         """Estimate the prevalences of the classes, their shares among the rows.
@@ -169,7 +174,7 @@ class ClassModel(NetworkModel):
         ValueError
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
-        calibration, quantifier = self.require_calibration()
+        calibration, quantifier = self.require_calibration(), self.require_quantifier()
         scores = self._scores(self._rows(X))
         return quantifier.prevalence(self._predicted(scores), calibration.probabilities(scores), method)
 
@@ -203,25 +208,37 @@ class ClassModel(NetworkModel):
         self.calibration, self.quantifier = calibrated(scores, self._predicted(scores), codes, weight)
         return self
 
-    def require_calibration(self) -> tuple[ClassCalibration, ClassQuantifier]:
-        """The model's `calibration` and `quantifier`, if it has them.
+    def require_calibration(self) -> ClassCalibration:
+        """The model's `calibration`, if there is one.
 
         Returns
         -------
-        calibration : ClassCalibration
-        quantifier : ClassQuantifier
+        ClassCalibration
 
         Raises
         ------
         ValueError
             If the model is not calibrated.
         """
-        if self.calibration is None or self.quantifier is None:
-            raise ValueError(
-                "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with "
-                "labelled rows that were not trained on."
-            )
-        return self.calibration, self.quantifier
+        if self.calibration is None:
+            raise ValueError(_NOT_CALIBRATED)
+        return self.calibration
+
+    def require_quantifier(self) -> ClassQuantifier:
+        """The model's `quantifier`, if there is one.
+
+        Returns
+        -------
+        ClassQuantifier
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
+        if self.quantifier is None:
+            raise ValueError(_NOT_CALIBRATED)
+        return self.quantifier
 
     def confusion_matrix(self, X: Any, y: Any) -> NDArray[Any]:
         """Compute the confusion matrix of the predictions.
@@ -358,7 +375,7 @@ def class_model_from(
         parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
     priors, rule, calibration = np.array(header["priors"], float), header["rule"], header["calibration"]
     model = ClassModel(
-        ClassFunctions(network, Cells(priors)),
+        ClassFunctions(network, Cells(priors), "adamw"),  # which a model that is trained further goes on with
         parameters,
         measure,
         tuple(header["classes"]),

@@ -36,7 +36,7 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     n_classes = count_labels(y) if comm.size == 1 else 0
     if n_classes <= 2:
         return False
-    if not isinstance(measure, Measure) and _is_of_several(measure):
+    if takes_classes(measure):
         return True
     raise ValueError(
         f"labels for {str(measure)!r} must be of two classes, got {n_classes}. For those give a measure of several "
@@ -66,7 +66,21 @@ def needs_classes(measure: Any) -> bool:
     )
 
 
-def _is_of_several(measure: Any) -> bool:
+def takes_classes(measure: Any) -> bool:
+    """Whether a measure can be trained for on labels of more than two classes.
+
+    Parameters
+    ----------
+    measure : object
+        As given to `fit`.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(measure, Measure):
+        return False
     from aesara_nondecomp.measures import multiclass
 
-    return isinstance(measure, str) and measure in (*multiclass.names(), *multiclass.catalogue.ALIASES)
+    named = isinstance(measure, str) and measure in (*multiclass.names(), *multiclass.catalogue.ALIASES)
+    return named or isinstance(measure, multiclass.MulticlassMeasure)

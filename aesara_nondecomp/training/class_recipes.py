@@ -2,7 +2,8 @@
 
 - "auto" is cross-entropy with the plug-in rule, as training for a measure did not beat it: the minimum recall on
   CoverType was .77 with it and .75 by DUPLE on six development seeds, but .74 and .77 on three others, so they are
-  level. For "mean_recall" it is logit adjustment.
+  level. For "mean_recall" it is logit adjustment. Without rows held out there is none to choose a rule on: then it is
+  the measure's own driver.
 - "duple", "dame" and "denim" choose a driver; DUPLE has the adjusted reward, on counts.
 - The baselines: "cross_entropy", "class_weighted", "logit_adjusted"; and cross-entropy with a rule chosen on held-out
   rows: "plug_in" (offsets), "plug_in_linear" (linearised).
@@ -15,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from aesara_nondecomp._checks import choose
-from aesara_nondecomp.drivers.multiclass import DAME, DENIM, DUPLE, FixedGains
+from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.drivers.multiclass import DAME, DENIM, DUPLE, CellDriver, FixedGains
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.training.recipes import Phase, Recipe
 
 
-def class_recipe(algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+def class_recipe(
+    algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, eps: float, held_out: bool = True
+) -> Recipe:
     """The recipe that trains a measure of several classes.
 
     Parameters
@@ -34,6 +37,8 @@ def class_recipe(algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cel
         Of the training rows.
     eps : float
         Smoothing of KLD-like measures, 1 / (2 n).
+    held_out : bool, default True
+        Whether there are rows held out to choose a rule on. Without them "auto" trains by the measure's own driver.
 
     Returns
     -------
@@ -42,10 +47,15 @@ def class_recipe(algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cel
     Raises
     ------
     ValueError
-        If the algorithm is unknown (the nearest is suggested) or does not serve the measure.
+        If the algorithm is unknown (the nearest is suggested) or does not serve the measure, or a recipe has drivers of
+        two classes.
     """
     if isinstance(algorithm, Recipe):
+        own = all(isinstance(phase.driver, CellDriver) for phase in algorithm.phases)
+        require(own, "a recipe of several classes needs drivers of drivers.multiclass", algorithm)
         return algorithm
+    if algorithm == "auto" and not held_out:
+        algorithm = next(iter(measure.drivers()), algorithm)
     return choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
 
 

@@ -15,6 +15,7 @@ from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.class_labels import is_of_classes
@@ -321,7 +322,11 @@ def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe
     return EarlyStopping() if stopping is None and tunes else stopping
 
 
-def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str | None) -> TrainFunctions:
+def _functions(
+    trained: Network | TrainFunctions | ClassFunctions, optimizer: Any, backend: str | None
+) -> TrainFunctions:
+    if isinstance(trained, ClassFunctions):
+        raise ValueError("a measure of two classes needs a Network with one score, got ClassFunctions, of several.")
     if isinstance(trained, TrainFunctions):
         return trained
     return TrainFunctions(trained, value_or(optimizer, "adamw"), value_or(backend, "c"))

@@ -12,7 +12,6 @@ import numpy as np
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes, is_text
-from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.models.class_model import ClassModel
@@ -34,6 +33,28 @@ from aesara_nondecomp.training.training_data import TrainingData, prepare
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
 SAMPLERS = {"natural": "natural", "balanced": "cell_balanced"}  # the cells are the classes
 NETWORKS = {"auto": (64, 64), "mlp": (64, 64), "linear": ()}
+
+
+def class_sampler(sampler: Any) -> str:
+    """The sampler of cells that a sampler of classes is.
+
+    Parameters
+    ----------
+    sampler : object
+        As given to `fit`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If it is one of two classes alone.
+    """
+    names = " or ".join(repr(name) for name in SAMPLERS)
+    require(sampler in SAMPLERS, f"sampler must be {names} for several classes", sampler)
+    return SAMPLERS[sampler]
 
 
 def fit_classes(
@@ -64,8 +85,8 @@ def fit_classes(
     algorithm : str or Recipe
         A name in `class_recipes.CLASS_BUILDERS`, or a recipe with drivers of `drivers.multiclass`.
     network : str, sequence of int, Network, ClassModel or callable
-        "auto", "mlp" or "linear"; widths; a Network with a score for each class, or a function that makes one for a
-        number of columns; a ClassModel, to train further.
+        "auto", "mlp" or "linear"; widths; a Network with a score for each class or ClassFunctions of it, or a function
+        that makes one for a number of columns; a ClassModel, to train further by its functions.
     optimizer : str, Optimiser or None
         As for `fit`.
     sample_weight : array-like, shape (n,), or None
@@ -104,10 +125,11 @@ def fit_classes(
         refit=refits, standardize=given["standardize"], seed=rng, several=True,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes))
-    recipe = class_recipe(algorithm, measure, cells, eps=0.5 / len(data.rows.signs))
+    held_out = bool(data.folds) or data.held is not None
+    recipe = class_recipe(algorithm, measure, cells, 0.5 / len(data.rows.signs), held_out)
     functions = _functions(data, cells, optimizer)
     settings = settings_of(recipe, given, functions, data)
-    settings = settings._replace(sampler=SAMPLERS[given["sampler"]])
+    settings = settings._replace(sampler=class_sampler(given["sampler"]))
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes))
@@ -148,18 +170,16 @@ def _checked(
     given = check_parameters(**options)
     if optimizer is not None:
         check_parameters(optimizer=optimizer)
-    names = " or ".join(repr(name) for name in SAMPLERS)
-    require(given["sampler"] in SAMPLERS, f"sampler must be {names} for several classes", given["sampler"])
+    class_sampler(given["sampler"])
     chosen = multiclass.get(measure)
-    if isinstance(algorithm, Recipe):
-        own = all(isinstance(phase.driver, ClassDriver) for phase in algorithm.phases)
-        require(own, "a recipe of several classes needs drivers of drivers.multiclass", algorithm)
     classes = encode_classes(y).classes
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
     require(len(classes) <= MOST_CLASSES, few, len(classes))
     cells = Cells(np.full(len(classes), 1 / len(classes)))
     chosen.value(cells.own, cells)  # refuses, before any work, a measure that does not fit the number of classes
     class_recipe(algorithm, chosen, cells, eps=0.5)  # likewise an algorithm
+    if isinstance(network, (ClassModel, ClassFunctions)):
+        require(optimizer is None, "compiled functions have their own optimizer: leave optimizer out", optimizer)
     if isinstance(network, ClassModel):
         same = network.classes == classes
         require(same, f"a model to train further must have the classes {classes}", network.classes)
@@ -176,8 +196,8 @@ def _needs_rows(algorithm: str | Recipe) -> bool:
 def _network(network: Any, n_classes: int) -> Any:
     """What is trained, or a function that makes it for a number of columns."""
     if isinstance(network, ClassModel):
-        return network.functions.network
-    if isinstance(network, Network) or callable(network):
+        return network.functions
+    if isinstance(network, (Network, ClassFunctions)) or callable(network):
         return network
     hidden: Any = NETWORKS.get(network) if isinstance(network, str) else network
     if network is None:
@@ -194,8 +214,11 @@ def _functions(data: TrainingData, cells: Cells, optimizer: Any) -> ClassFunctio
     """The functions of a network with a score for each class."""
     n_classes, network = cells.n_classes, data.network
     needed = f"labels of {n_classes} classes need a Network with as many scores, such as networks.classes.class_mlp"
-    require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
-    functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # just checked
+    if isinstance(network, ClassFunctions):
+        functions = network
+    else:
+        require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
+        functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # checked
     found = functions.scores(data.rows.X[:1]).shape[1]
     require(found == n_classes, needed, f"{found} scores")
     return functions

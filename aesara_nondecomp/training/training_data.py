@@ -44,6 +44,7 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.run import TrainingRows
@@ -111,7 +112,7 @@ class TrainingData(NamedTuple):
         The two labels; or those of all classes.
     prior : float
         Share of positives among the training rows, by weight; of several classes, of all but the first.
-    network : Network or TrainFunctions
+    network : Network, TrainFunctions or ClassFunctions
         What is trained; made for these rows if it was not given.
     folds : tuple of Fold
         Divisions of the rows, if several networks are trained.
@@ -124,7 +125,7 @@ class TrainingData(NamedTuple):
     encoder: InputEncoder
     classes: tuple[Any, ...]
     prior: float
-    network: Network | TrainFunctions
+    network: Network | TrainFunctions | ClassFunctions
     folds: tuple[Fold, ...] = ()
     cells: Cells | None = None
 
@@ -162,7 +163,7 @@ def prepare(
     X: Any,
     y: Any,
     *,
-    network: Network | TrainFunctions | Callable[[int], Network | TrainFunctions],
+    network: Network | TrainFunctions | ClassFunctions | Callable[[int], Network | TrainFunctions | ClassFunctions],
     validation_groups: Any = None,
     encoder: InputEncoder | None = None,
     positive: Any = None,
@@ -185,7 +186,7 @@ def prepare(
         stay sparse and unscaled.
     y : array-like, shape (n,)
         Labels of two classes in any coding.
-    network : Network, TrainFunctions or callable
+    network : Network, TrainFunctions, ClassFunctions or callable
         What is trained, or a function that makes it for a number of columns (for texts, of words).
     validation_groups : array-like, shape (n,), optional
         Rows of equal value are held out together.
@@ -271,7 +272,7 @@ def prepare(
 
 def _network_of(network: Any) -> Any:
     """The Network of what is trained; None if it is still to be made."""
-    if isinstance(network, TrainFunctions):
+    if isinstance(network, (TrainFunctions, ClassFunctions)):
         return network.network
     return network if isinstance(network, Network) else None
 

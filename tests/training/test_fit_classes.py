@@ -246,11 +246,6 @@ def test_the_command_line_says_that_it_takes_models_of_two_classes(tmp_path, mod
     assert "commands take models of two classes" in capsys.readouterr().err
 
 
-def test_the_estimator_names_fit():
-    with pytest.raises(ValueError, match=r"trained by fit\(X, y, measure\)"):
-        pytest.importorskip("sklearn") and an.MeasureClassifier("min_recall").fit(X, Y > 0)
-
-
 def test_two_labels_keep_the_binary_path():
     assert isinstance(an.fit(X, Y > 0, "gmean", validation=None, **{**QUICK, "steps": 2}), an.Model)
 
