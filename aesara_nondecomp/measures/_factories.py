@@ -8,6 +8,7 @@ from inspect import signature
 from typing import Any
 
 from aesara_nondecomp._checks import choose, shown, suggestion
+from aesara_nondecomp.measures.elsewhere import meaning_of
 
 Factories = Mapping[str, Callable[..., Any]]
 
@@ -38,6 +39,8 @@ def make(spec: Any, parameters: Mapping[str, Any], factories: Factories, base: t
             f"a measure must be given by its name or as a {base.__name__}, got {shown(spec)}. "
             f"{suggestion('', tuple(factories))}"
         )
+    if spec not in factories and (meaning := meaning_of(spec, factories)):
+        raise ValueError(f"unknown measure {spec!r}. {meaning} Known: {', '.join(factories)}.")
     factory = choose("measure", spec, factories)
     _check_parameters(spec, parameters, factories)
     return factory(**parameters)

@@ -134,7 +134,7 @@ def test_parameters_reach_the_measure():
 
 
 @pytest.mark.parametrize(
-    "name, nearest", [("qmeen", "qmean"), ("f2", "f1"), ("gower-legendre", "gower_legendre"), ("KLD", "kld")]
+    "name, nearest", [("qmeen", "qmean"), ("f11", "f1"), ("gower-legendre", "gower_legendre"), ("KLD", "kld")]
 )
 def test_an_unknown_name_suggests_the_nearest(name, nearest):
     with pytest.raises(ValueError, match=f"unknown measure '{name}'. Did you mean '{nearest}'"):
