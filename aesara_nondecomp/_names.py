@@ -89,7 +89,11 @@ class Joined(NamedTuple):
 
 
 def named_keywords(
-    *, joined: Mapping[str, Joined] | None = None, gone: Mapping[str, str] | None = None, **renamed: str
+    *,
+    joined: Mapping[str, Joined] | None = None,
+    gone: Mapping[str, str] | None = None,
+    elsewhere: Mapping[str, str] | None = None,
+    **renamed: str,
 ) -> Callable[[Function], Function]:
     """Make a decorator that accepts former keywords with a DeprecationWarning and suggests names for unknown ones.
 
@@ -99,6 +103,8 @@ def named_keywords(
         For former keywords of which several are one object now.
     gone : mapping of str to str, optional
         For former keywords that cannot be translated, what to use.
+    elsewhere : mapping of str to str, optional
+        For keywords of other libraries, what to use here.
     **renamed : str
         For each other keyword of 0.1 its present name.
 
@@ -107,7 +113,7 @@ def named_keywords(
     callable
         The decorator. The decorated function raises a TypeError for an unknown keyword, and for two spellings of one.
     """
-    joined, gone = dict(joined or {}), dict(gone or {})
+    joined, gone, elsewhere = dict(joined or {}), dict(gone or {}), dict(elsewhere or {})
 
     def decorate(function: Function) -> Function:
         import inspect  # slow, and the command line starts with this module
@@ -118,10 +124,13 @@ def named_keywords(
         def check(old: str) -> None:
             if old in gone:
                 raise TypeError(f"{name} has no parameter {old!r} any more: {gone[old]}")
-            if old not in renamed and old not in joined:
-                from aesara_nondecomp._checks import suggestion  # imports NumPy, and this module comes first
+            if old in renamed or old in joined:
+                return
+            if old in elsewhere:
+                raise TypeError(f"{name} has no parameter {old!r}: {elsewhere[old]}")
+            from aesara_nondecomp._checks import suggestion  # imports NumPy, and this module comes first
 
-                raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
+            raise TypeError(f"{name} has no parameter {old!r}. {suggestion(old, known)}")
 
         def translate(keywords: dict[str, Any], former: Sequence[str]) -> dict[str, Any]:
             present = {key: value for key, value in keywords.items() if key not in former}

@@ -7,6 +7,7 @@ from typing import Any
 from aesara_nondecomp._names import Joined, named_keywords
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.foreign_parameters import OF_CLASSIFIER, OF_FIT, OF_METHOD_FIT
 from aesara_nondecomp.training.recipes import with_preset
 
 
@@ -51,10 +52,14 @@ fit_parameters = named_keywords(
         "initial": "train on from a model: network=dataclasses.replace(model, parameters=...)",
         "feature_names": "give a data frame, whose columns have names",
     },
+    elsewhere=OF_FIT,
     recipe="algorithm",
     functions="network",
     hidden="network",
     optimiser="optimizer",
     standardise="standardize",
 )
-classifier_parameters = named_keywords(joined={"preset": _PRESET}, optimiser="optimizer", standardise="standardize")
+classifier_parameters = named_keywords(
+    joined={"preset": _PRESET}, elsewhere=OF_CLASSIFIER, optimiser="optimizer", standardise="standardize"
+)
+method_fit_parameters = named_keywords(elsewhere=OF_METHOD_FIT)
