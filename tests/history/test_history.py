@@ -11,6 +11,7 @@ from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, load_mod
 from aesara_nondecomp.history import Evaluation, Step, collapsed_since, plot_history, running_mean, to_frame
 from aesara_nondecomp.history.plots import dual_label, settled_range
 from aesara_nondecomp.metrics.class_rates import ClassSums
+from aesara_nondecomp.training import progress
 from aesara_nondecomp.training.progress import progress_bar
 
 N_ROWS, D = 240, 4
@@ -200,8 +201,10 @@ def test_no_bar_is_drawn_where_there_is_no_terminal(functions, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_bar_that_is_asked_for_counts_the_steps_and_goes_on_when_resumed(functions, capfd, tmp_path):
+def test_a_bar_that_is_asked_for_counts_the_steps_and_goes_on_when_resumed(functions, capfd, tmp_path, monkeypatch):
     pytest.importorskip("tqdm", reason="needs the extra progress")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(progress, "BAR_AFTER", 0.0)
     options = {"network": functions, "steps": 8, "batch_size": 32, "seed": 3}
     fit(X, Y, checkpoint=tmp_path / "run.npz", on_step=lambda step: step.step == 3, **options)
     model = fit(X, Y, checkpoint=Checkpoint(tmp_path / "run.npz", resume=True), progress=True, **options)
@@ -209,13 +212,26 @@ def test_a_bar_that_is_asked_for_counts_the_steps_and_goes_on_when_resumed(funct
     assert len(model.history) == 8 and out == "" and "8/8" in err and "3/8" in err
 
 
-def test_a_missing_bar_is_an_error_only_if_asked_for(monkeypatch):
+@pytest.mark.parametrize("terminal", [False, True])
+def test_without_a_terminal_or_without_tqdm_progress_is_lines_that_grow_rare(monkeypatch, capsys, terminal):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress_bar(3, 0, None) as advance:
-        assert advance(None) is None
-    with pytest.raises(ImportError, match=r"pip install 'aesara-nondecomp\[progress\]'"), progress_bar(3, 0, True):
-        pass
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    clock = iter(float(second) for second in range(0, 10**6))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))  # a step takes a second
+    with progress_bar(2000, 100, True) as advance:
+        assert {advance(None) for _ in range(1000)} == {None}
+    told = capsys.readouterr().err
+    assert told.startswith("step 115 of 2000, 15 s\nstep 130 of 2000, 30 s\n") and "\r" not in told
+    seconds = [int(line.split()[-2]) for line in told.splitlines()]
+    assert len(seconds) < 35 and max(map(float.__truediv__, map(float, seconds[12:]), map(float, seconds[11:]))) < 1.12
+
+
+def test_what_is_not_asked_for_shows_nothing_in_a_file(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+    for show in (None, False):
+        with progress_bar(3, 0, show) as advance:
+            advance(None)
+    assert capsys.readouterr().err == ""
 
 
 def test_the_confusion_matrix_of_an_evaluation_has_its_former_name_too(model):
