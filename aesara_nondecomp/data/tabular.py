@@ -6,7 +6,7 @@ A table is a data frame (pandas or polars) or a mapping from column names to cel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 
 MOST_CATEGORIES = 200
+WORDS_OF_A_TEXT = 3
+FEW_CATEGORIES = 20  # so many are no sign of texts, in a table of few rows
 MOST_EXAMPLES = 3  # of unknown categories, in a warning
 
 
@@ -285,11 +287,29 @@ def _categories(name: str, cells: NDArray[Any]) -> tuple[str, ...]:
         by_form.setdefault(normal_form(text), text)
     _check_values(name, set(by_form) == {""})
     if len(by_form) > MOST_CATEGORIES:
+        remedy = _train_on_texts(name) if _are_texts(by_form) else "otherwise group its values."
         raise ValueError(
             f"column {name!r} holds {len(by_form)} different texts, more than the {MOST_CATEGORIES} that are "
-            "encoded one by one. Drop it if it names rows; otherwise group its values."
+            f"encoded one by one. Drop it if it names rows; {remedy}"
+        )
+    if len(by_form) > max(FEW_CATEGORIES, cells.size / 2) and _are_texts(by_form):
+        warn_caller(
+            f"column {name!r} holds {len(by_form)} different texts in {cells.size} rows: each becomes a category, "
+            f"which says nothing of new texts. Drop it if it names rows; {_train_on_texts(name)}"
         )
     return tuple(sorted(by_form.values()))
+
+
+def _are_texts(different: Collection[str]) -> bool:
+    """Whether half of the different values or more are of several words, and not names of categories."""
+    return 2 * sum(len(text.split()) >= WORDS_OF_A_TEXT for text in different) >= len(different)
+
+
+def _train_on_texts(name: str) -> str:
+    return (
+        f"to learn from its words, train on this column alone: an.fit(list(table[{name!r}]), y), or on the command "
+        "line --network attention, with all other columns in --drop."
+    )
 
 
 def _median(name: str, numbers: NDArray[Any]) -> float:

@@ -45,6 +45,25 @@ def model_facts(model: Any) -> dict[str, Any]:
     }
 
 
+def network_text(model: Any) -> str:
+    """Describe the network of a model in a few words.
+
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+
+    Returns
+    -------
+    str
+        Its name and the widths of its hidden layers, such as "tabular 64-64".
+    """
+    described = model.network_description
+    hidden = described.get("hidden", ())  # one number in networks of texts
+    widths = "-".join(map(str, hidden if isinstance(hidden, (list, tuple)) else [hidden]))
+    return f"{described.get('builder', 'a graph of your own')} {widths}".strip()
+
+
 def evaluation(
     model: Any,
     table: ConfusionMatrix,

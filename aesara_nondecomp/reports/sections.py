@@ -14,7 +14,7 @@ from aesara_nondecomp.history.plots import dual_label, settled_range
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.columns import MOST_COLUMNS, MOST_ROWS, REPEATS, Importance, Shift, importances, shifts
-from aesara_nondecomp.reports.facts import METHOD_NAMES, measure_of_rates
+from aesara_nondecomp.reports.facts import METHOD_NAMES, measure_of_rates, network_text
 from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number
 from aesara_nondecomp.reports.pictures import calibration, precision_recall, roc, score_histogram
 from aesara_nondecomp.reports.svg import Axis, Chart
@@ -105,9 +105,6 @@ def _overview(found: Evaluated) -> Section:
         if value
         else "This measure has a value by the groups of the rows, which were not given."
     )
-    described = model.network_description
-    network = described.get("builder", "a graph of your own")
-    hidden = "-".join(map(str, described.get("hidden", ())))
     steps = f"{len(model.history):,}" if model.history else ""
     pairs = [
         ("trained for", about["measure"]),
@@ -116,7 +113,7 @@ def _overview(found: Evaluated) -> Section:
         ("negative label", name(about["negative"])),
         ("share of positives trained for", number(about["prior"])),
         ("threshold of the scores", number(about["threshold"])),
-        ("network", f"{network} {hidden}".strip()),
+        ("network", network_text(model)),
         ("networks that vote", f"{1 + len(model.voters)}" if model.voters else ""),
         ("training steps", steps),
         ("best step", "" if model.best_step is None else f"{model.best_step:,}"),
