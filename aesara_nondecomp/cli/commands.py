@@ -8,7 +8,8 @@ import hashlib
 import itertools
 import math
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +18,23 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import positive_int, random_generator, require
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import check_writable, is_stream, replacing
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
-from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
+from aesara_nondecomp.cli.program import Stop
+from aesara_nondecomp.cli.reports import choice_lines
+from aesara_nondecomp.cli.tables import (
+    LabelledTable,
+    in_blocks,
+    label_like,
+    read_labelled_rows,
+    read_training_table,
+    row_blocks,
+)
+from aesara_nondecomp.cli.usage import check_training, usage_errors
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
@@ -33,12 +44,10 @@ from aesara_nondecomp.reports.comparison import Scored, comparison_facts, compar
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
 from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.training.checkpoints import Checkpoint
-from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
-from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
-from aesara_nondecomp.training.parameters import PARAMETERS
-from aesara_nondecomp.training.recipes import with_preset
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.progress import progress_of
+
+NOT_TYPED = ("command", "parser", "stop")  # of the options: what the user did not type
 
 
 def train(options: argparse.Namespace) -> int:
@@ -54,29 +63,31 @@ def train(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
+    chosen = check_training(options)
+    checkpoint, stop = chosen["checkpoint"], options.stop
+    stop.advice = lambda: _how_to_go_on(checkpoint)
     comm = comm_world() if options.mpi else LOCAL
-    table, positive = all_succeed(comm, lambda: _rows_to_train(options, comm))
+    table, positive = all_succeed(comm, lambda: _rows_to_train(options))
     if comm.size > 1:
-        chosen = {name: str(value) for name, value in vars(options).items() if name != "command"}
-        agree(comm, {**chosen, "the training file": _digest(options.data)})
+        typed = {name: str(value) for name, value in vars(options).items() if name not in NOT_TYPED}
+        agree(comm, {**typed, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
-    checkpoint = _checkpoint(options)
+    start = time.perf_counter()
     model = fit(
         X,
         y,
         options.measure,
-        algorithm=with_preset(options.algorithm, options.preset),
-        network=_network(options),
-        validation=_early_stopping(options),
         positive=positive,
         groups=table.groups,
         constraints=options.constraints,
-        checkpoint=checkpoint,
-        progress=False if options.quiet else None,
+        on_step=lambda step: _stops(stop),
+        progress=not options.quiet,
         comm=comm,
         seed=options.seed,
+        **chosen,
         **{name: getattr(options, name) for name in FIT_OPTIONS},
     )
+    stop.waits, seconds = False, time.perf_counter() - start
     if comm.rank > 0:
         return 0  # all processes have the same model; the first one writes it
     judged_on, matrix = "held-out", model.validation_matrix
@@ -85,13 +96,33 @@ def train(options: argparse.Namespace) -> int:
     if table.names is not None:
         model.encoder = replace(model.encoder, names=tuple(table.names))
     model.extra = {name: getattr(options, name) for name in ("target", "delimiter", "decimal")}
-    if table.groups is not None:
-        model.extra["groups"] = list(table.groups)
-    model.save(options.out)
+    for name, value in (("groups", table.groups and list(table.groups)), ("text", table.text)):
+        if value is not None:
+            model.extra[name] = value
+    model.save("/dev/stdout" if options.out == STANDARD_STREAM else options.out)
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
     _report_training(model, matrix, judged_on, table, options)
+    if options.verbose:
+        print("\n".join(choice_lines(model, table.y.size, seconds)), file=sys.stderr)
+    if model.interrupted:
+        stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
+        raise KeyboardInterrupt
     return 0
+
+
+def _stops(stop: Stop) -> bool:
+    """Whether training stops after a step; from the first one on, a signal waits for the step in hand to be made."""
+    stop.waits = True
+    return stop.received is not None
+
+
+def _how_to_go_on(checkpoint: Checkpoint | None) -> str:
+    if checkpoint is None:
+        return "There is no checkpoint, as --out is no file: run the command again."
+    if not Path(checkpoint.path).exists():
+        return "No checkpoint was written yet: run the command again."
+    return f"The checkpoint is {checkpoint.path}: run the command again with --resume to go on."
 
 
 def _load(path: str) -> Model:
@@ -118,7 +149,7 @@ def predict(options: argparse.Namespace) -> int:
     _check_outputs(options, options.out)
     model = _load(options.model)
     quantifier = model.require_quantifier()
-    blocks = _score_blocks(model, options)
+    blocks = _score_blocks(model, options, shown=options.out not in (None, STANDARD_STREAM) or not sys.stdout.isatty())
     first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
     with _output(options.out) as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -148,8 +179,6 @@ def evaluate(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out, options.html)
-    positive_int("--draws", options.draws)
-    random_generator(options.seed, "--seed")
     model = _load(options.model)
     X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
     model.require_quantifier()
@@ -185,9 +214,8 @@ def compare(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out, options.html)
-    positive_int("--draws", options.draws)
-    random_generator(options.seed, "--seed")
-    require(options.data != STANDARD_STREAM, "compare needs a file, which each model reads", options.data)
+    with usage_errors():
+        require(options.data != STANDARD_STREAM, "compare needs a file, which each model reads", options.data)
     paths = options.model, options.other
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
@@ -233,21 +261,27 @@ def _scored(model: Model, options: argparse.Namespace, groups: Any = None) -> tu
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal, groups)
     signs = encode_as(table.y, model.classes)
     check_lengths(table.X, signs)
-    return table.X, Scored(model, signs, model.decision_function(table.X)), table.groups
+    with progress_of(signs.size, 0, not options.quiet, "row") as advance:
+        scores = np.concatenate(list(_counted(model.decision_blocks(in_blocks(table.X)), advance)))
+    return table.X, Scored(model, signs, scores), table.groups
 
 
-def _score_blocks(model: Model, options: argparse.Namespace) -> Iterator[NDArray[Any]]:
-    return model.decision_blocks(row_blocks(options.data, model, options.delimiter, options.decimal))
+def _score_blocks(model: Model, options: argparse.Namespace, shown: bool = True) -> Iterator[NDArray[Any]]:
+    """Scores of the rows of a file, block by block, with progress unless it would mix with what is written."""
+    with progress_of(None, 0, shown and not options.quiet, "row") as advance:
+        rows = row_blocks(options.data, model, options.delimiter, options.decimal)
+        yield from _counted(model.decision_blocks(rows), advance)
 
 
-def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> tuple[LabelledTable, Any]:
-    """The training file, and the positive label, after a look at the options that need no rows."""
+def _counted(blocks: Iterator[NDArray[Any]], advance: Callable[[int], None]) -> Iterator[NDArray[Any]]:
+    for scores in blocks:
+        advance(len(scores))
+        yield scores
+
+
+def _rows_to_train(options: argparse.Namespace) -> tuple[LabelledTable, Any]:
+    """The training file, and the positive label, after a look at the files to write."""
     _check_outputs(options, options.out, options.report)
-    if options.tune_threshold and not options.validation:
-        raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
-    _check_group_options(options)
-    if comm.size > 1:
-        require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
     table = read_training_table(options)
     check_lengths(table.X, table.y)
     return table, _positive(table.y, options.positive)
@@ -270,41 +304,9 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
-    """The checkpoint beside the model; none beside a pipe or a device."""
-    if is_stream(options.out):
-        require(not options.resume, "--resume needs a model file, beside which its checkpoint lies", options.out)
-        return None
-    return Checkpoint(f"{options.out}.checkpoint", resume=options.resume)
-
-
 def _positive(labels: np.ndarray, text: str | None) -> Any:
     """The positive label in the coding of the file; None stands for the larger one."""
     return None if text is None else label_like(text, np.unique(labels).tolist())
-
-
-def _network(options: argparse.Namespace) -> Any:
-    """What makes the chosen network, with the options that were changed."""
-    name = options.network
-    changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
-    if name in (AUTO, "tabular"):
-        return TableNetwork.named(name, lambda chosen, size, more: networks.make(chosen, size, **changed, **more))
-    return lambda size: networks.make(name, size, **changed)
-
-
-def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
-    if options.validation:
-        return replace(
-            options.validation,
-            patience=options.patience,
-            tune_threshold=True if options.tune_threshold else "auto",
-            refit=options.refit,
-        )
-    for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
-        value = getattr(options, name)
-        needed = f"--{name} needs held-out rows: leave --validation out, or give it a share"
-        require(value in (default, None), needed, value)
-    return None
 
 
 def _report_training(
@@ -338,13 +340,6 @@ def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, flo
         return worst_value(model.measure, model.by_group(table.X, table.y, table.groups))
     found = [each.value for each in model.evaluations if each.step == model.best_step]
     return {"value": found[0] if found else math.nan, **dict.fromkeys(("low", "high", "trivial"), math.nan)}
-
-
-def _check_group_options(options: argparse.Namespace) -> None:
-    users = [str(options.measure)] if isinstance(options.measure, measures.GroupMeasure) else []
-    users += [str(constraint) for constraint in options.constraints if constraint.needs_groups]
-    if users and not options.groups:
-        raise ValueError(f"{', '.join(users)} needs --groups, columns of the table")
 
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:

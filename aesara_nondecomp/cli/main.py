@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from aesara_nondecomp.cli.program import INTERRUPTED, PROGRAM, interrupted_at_once
+from aesara_nondecomp.cli.program import PROGRAM, Stop, UsageError, interrupted_at_once, stopped_by_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,35 +23,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 on success, 1 on failure and 130 after Ctrl-C, which are reported in one line on stderr.
+        Exit status: 0 on success, 1 on failure, 130 after Ctrl-C and 143 after SIGTERM, which are reported in one line
+        on stderr.
 
     Raises
     ------
     SystemExit
         With status 2 on a usage error, and with 0 after ``--help``, as argparse does.
     """
-    try:
-        with interrupted_at_once():
-            from aesara_nondecomp.cli.parser import build_parser
-
-            options = build_parser().parse_args(arguments)  # some values are checked by parts that need Aesara
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _show_warning
-            return int(options.command(options))
-    except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        _fail("interrupted")
-        return INTERRUPTED
-    except MemoryError:
-        return _fail("there is not enough memory for these data")
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        if isinstance(error, SystemExit):  # another process of the job reports it
+    with stopped_by_signals() as stop:
+        try:
+            with interrupted_at_once():
+                options = _parsed(arguments)
+            options.stop = stop
+            if "data" in options:  # `train` has more to say
+                stop.advice = lambda: f"{options.parser.prog} keeps no checkpoint: run the command again."
+            status = _run(options)
+            return status if stop.received is None else _stopped(stop)
+        except KeyboardInterrupt:
+            return _stopped(stop)
+        except UsageError as error:
+            _usage_error(options.parser, str(error))
+        except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        return _fail(error)
+        except MemoryError:
+            return _fail("there is not enough memory for these data")
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            if isinstance(error, SystemExit):  # another process of the job reports it
+                return 1
+            if stop.received is not None:  # what a library made of the signal
+                return _stopped(stop)
+            return _fail(error)
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; one that is unknown is told with the usage of its command."""
+    from aesara_nondecomp.cli.parser import build_parser, unknown_options
+
+    options, unknown = build_parser().parse_known_args(arguments)  # some values are checked by parts that need Aesara
+    if unknown:
+        _usage_error(options.parser, unknown_options(options.parser, unknown))
+    return options
+
+
+def _usage_error(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    parser.error(_one_line(message))
+
+
+def _run(options: argparse.Namespace) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _show_warning
+        return int(options.command(options))
+
+
+def _stopped(stop: Stop) -> int:
+    _fail(stop.message)
+    return stop.status
 
 
 def _fail(reason: object) -> int:

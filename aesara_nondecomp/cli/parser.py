@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aesara_nondecomp import __version__, measures
+from aesara_nondecomp._checks import positive_int, random_generator, require, suggestion
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
+from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.measures.constraints import parse_constraint
+from aesara_nondecomp.measures.elsewhere import meaning_of
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -37,6 +41,27 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def unknown_options(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
+    """Say which arguments a command does not take, and which option is near.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Of the command.
+    unknown : sequence of str
+        The arguments.
+
+    Returns
+    -------
+    str
+    """
+    message = f"unrecognized arguments: {' '.join(unknown)}"
+    if not unknown[0].startswith("-"):
+        return message
+    flags = [flag for action in parser._actions for flag in action.option_strings if flag.startswith("--")]
+    return f"{message}. {suggestion(unknown[0].split('=')[0], flags)}"
+
+
 def _add_train(commands: Any) -> None:
     train = _command(
         commands,
@@ -45,7 +70,9 @@ def _add_train(commands: Any) -> None:
         "train adult.csv --target income --positive '>50K' --measure f1 --out adult.model",
     )
     train.add_argument("data", help=f"training rows: {_FILES}")
-    train.add_argument("--out", required=True, metavar="MODEL", help="file to save the model to")
+    train.add_argument(
+        "--out", type=_file, required=True, metavar="MODEL", help="file to save the model to (- for standard output)"
+    )
     _add_columns(train)
     _add_layout(train, ".")
     train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
@@ -68,7 +95,10 @@ def _add_train(commands: Any) -> None:
         help="how a table spells a missing value, beside empty, ?, NA and their like (may be repeated)",
     )
     train.add_argument(
-        "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
+        "--measure",
+        type=_measure,
+        default="f1",
+        help="what to train for, such as f1, min, kld or fbeta:beta=2 (default: f1)",
     )
     train.add_argument(
         "--groups",
@@ -94,11 +124,13 @@ def _add_train(commands: Any) -> None:
     _add_parameter(train, "validation")
     train.add_argument("--refit", action="store_true", help="train once more on all rows, as long as turned out best")
     train.add_argument("--tune-threshold", action="store_true", help="move the threshold to the best held-out value")
-    train.add_argument("--seed", type=int, default=0, help="equal seeds give equal models (default: 0)")
+    _add_int(train, "--seed", 0, random_generator, "equal seeds give equal models")
     train.add_argument("--resume", action="store_true", help="resume an interrupted run, if any")
     train.add_argument("--mpi", action="store_true", help="share the rows among the processes that mpirun started")
-    train.add_argument("--report", metavar="FILE", help="write the report as JSON too")
-    train.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    train.add_argument("--report", type=_file, metavar="FILE", help="write the report as JSON too")
+    told = train.add_mutually_exclusive_group()
+    _add_quiet(told)
+    told.add_argument("--verbose", action="store_true", help="say on stderr what was chosen, and how long it took")
     train.set_defaults(command=_later("train"))
 
 
@@ -108,9 +140,12 @@ def _add_predict(commands: Any) -> None:
     )
     _add_model_and_data(predict)
     predict.add_argument(
-        "--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: -, standard output)"
+        "--out",
+        type=_file,
+        metavar="FILE",
+        help="a .csv: row, prediction, score, probability (default: -, standard output)",
     )
-    predict.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    _add_quiet(predict)
     predict.set_defaults(command=_later("predict"))
 
 
@@ -150,11 +185,19 @@ def _add_compare(commands: Any) -> None:
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="FILE", help="write the report as JSON too")
-    parser.add_argument("--html", metavar="FILE", help="write the report as a web page too, one file for a browser")
-    parser.add_argument("--draws", type=int, default=1000, help="bootstrap tables for the intervals (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
-    parser.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    parser.add_argument("--out", type=_file, metavar="FILE", help="write the report as JSON too")
+    parser.add_argument(
+        "--html", type=_file, metavar="FILE", help="write the report as a web page too, one file for a browser"
+    )
+    _add_int(
+        parser, "--draws", 1000, lambda draws, flag: positive_int(flag, draws), "bootstrap tables for the intervals"
+    )
+    _add_int(parser, "--seed", 0, random_generator, "of the bootstrap")
+    _add_quiet(parser)
+
+
+def _add_quiet(parser: Any) -> None:
+    parser.add_argument("--quiet", action="store_true", help="print errors and warnings only, and no progress")
 
 
 def _add_quantify(commands: Any) -> None:
@@ -165,8 +208,8 @@ def _add_quantify(commands: Any) -> None:
         "quantify adult.model new.csv --out shares.json",
     )
     _add_model_and_data(quantify)
-    quantify.add_argument("--out", metavar="FILE", help="write the estimates as JSON too")
-    quantify.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    quantify.add_argument("--out", type=_file, metavar="FILE", help="write the estimates as JSON too")
+    _add_quiet(quantify)
     quantify.set_defaults(command=_later("quantify"))
 
 
@@ -188,10 +231,7 @@ def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
             value = row.read(text)  # type: ignore[misc]  # it is an option
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {row.accepts}, got {text!r}") from None
-        try:
-            return row.check(name, value)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+        return _checked(lambda: row.check(name, value))
 
     shown = "" if row.default is None else f" (default: {_as_typed(row.default)})"
     flag, text = f"--{name.replace('_', '-')}", row.text[0].lower() + row.text[1:].rstrip(".")
@@ -203,13 +243,15 @@ def _as_typed(value: Any) -> str:
 
 
 def _command(commands: Any, name: str, purpose: str, example: str) -> argparse.ArgumentParser:
-    return commands.add_parser(
+    parser = commands.add_parser(
         name,
         help=purpose,
         description=purpose[0].upper() + purpose[1:] + ".",
         epilog=f"example: {PROGRAM} {example}",
         allow_abbrev=False,
     )
+    parser.set_defaults(parser=parser)
+    return parser
 
 
 def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
@@ -229,7 +271,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 def _add_layout(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--delimiter",
-        type=lambda text: {"\\t": "\t", "tab": "\t"}.get(text, text),
+        type=_delimiter,
         metavar="CHARACTER",
         help=f"of a table of text: , ; | or tab (default: {default}, or as its first lines say)",
     )
@@ -254,12 +296,44 @@ def _later(function: str, module: str = "commands") -> Any:
     return run
 
 
+def _checked(check: Callable[[], Any]) -> Any:
+    """What a check returns; its ValueError becomes a usage error with the message as it is."""
+    try:
+        return check()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _add_int(parser: Any, flag: str, default: int, check: Callable[[int, str], Any], text: str) -> None:
+    """Add an option that is a whole number which a check lets pass."""
+
+    def read(typed: str) -> int:
+        number = int(typed)
+        _checked(lambda: check(number, flag))
+        return number
+
+    read.__name__ = "int"  # as argparse calls what it could not read
+    parser.add_argument(flag, type=read, default=default, help=f"{text} (default: {default})")
+
+
+def _file(text: str) -> str:
+    """A file to write; "-" is standard output in any spelling."""
+    return STANDARD_STREAM if text == "/dev/stdout" else text
+
+
+def _delimiter(text: str) -> str:
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    _checked(lambda: require(len(delimiter) == 1, "the delimiter must be one character", text))
+    return delimiter
+
+
 def _measure(text: str) -> measures.Measure:
     """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
     if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
         raise argparse.ArgumentTypeError(
-            f"{name!r} is of several classes, which fit takes in Python: an.fit(X, y, {name!r})"
+            f"{name!r} is of several classes, which fit takes in Python: an.fit(X, y, {name!r}). "
+            f"{meaning_of(name, measures.names())}"
         )
     try:
         pairs = [part.split("=") for part in rest.split(",") if part]
@@ -270,10 +344,7 @@ def _measure(text: str) -> measures.Measure:
 
 def _constraint(text: str) -> measures.Constraint:
     """Read a constraint such as "tpr gap <= 0.02"; an invalid one is a usage error."""
-    try:
-        return parse_constraint(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return _checked(lambda: parse_constraint(text))
 
 
 def _names(text: str) -> tuple[str, ...]:

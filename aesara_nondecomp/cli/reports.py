@@ -10,11 +10,12 @@ from typing import Any
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
-from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, prevalences
+from aesara_nondecomp.models import Model
+from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences
 
 __all__ = [
-    "as_json", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines", "prevalence_lines",
-    "prevalences", "table_lines", "write_report", "write_text",
+    "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
+    "prevalence_lines", "prevalences", "table_lines", "write_report", "write_text",
 ]  # fmt: skip
 
 
@@ -36,6 +37,37 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
         f"trained for {facts['measure']}{under}, positive label {facts['positive']!r}, prior {facts['prior']:.4g}, "
         f"threshold {facts['threshold']:.4g}"
     ]
+
+
+def choice_lines(model: Model, rows: int, seconds: float) -> list[str]:
+    """Say what a training chose, for ``--verbose``.
+
+    Parameters
+    ----------
+    model : Model
+        As `fit` returned it.
+    rows : int
+        Number of rows of the training file.
+    seconds : float
+        That the training took.
+
+    Returns
+    -------
+    list of str
+        One line for each choice.
+    """
+    votes, matrix = 1 + len(model.voters), model.validation_matrix
+    held = "none held out" if matrix is None else f"{matrix.n} held out" + (" in turn" if votes > 1 else "")
+    best = f", best after {model.best_step}" if model.best_step else ""
+    in_steps = model.history[-1].seconds
+    facts = {
+        "network": network_text(model) + (f", {votes} that vote" if votes > 1 else ""),
+        "rows": f"{rows}, {held}",
+        "steps": f"{len(model.history)}{best}",
+        "threshold": f"{model.threshold:.6g}",
+        "seconds": f"{seconds:.1f}, of which {in_steps:.1f} in steps",
+    }
+    return [f"{name}: {fact}" for name, fact in facts.items()]
 
 
 def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp import networks
 from aesara_nondecomp._checks import suggestion, warn_caller
 from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing, over_distinct
@@ -18,6 +19,7 @@ from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_
 from aesara_nondecomp.data.table_files import open_table
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step.scoring import SCORING_ROWS
+from aesara_nondecomp.training.param_checks import AUTO
 
 MOST_DENSE_ENTRIES = 50_000_000  # a larger LIBSVM file stays sparse, and unscaled
 
@@ -27,20 +29,23 @@ class LabelledTable(NamedTuple):
 
     Attributes
     ----------
-    X : TableColumns, array or CSR matrix, shape (n, d)
-        The columns of a table, or a matrix.
+    X : TableColumns, list of str, array or CSR matrix, shape (n, d)
+        The columns of a table, the texts of one of them, or a matrix.
     y : array, shape (n,)
         Labels, in the file's own coding.
     names : sequence of str, or None
         Column names of a matrix, if the file has them.
     groups : dict of str to array, or None
         The columns whose combinations are the groups of the rows, if there are groups.
+    text : str or None
+        The column that the inputs are the texts of, if they are texts.
     """
 
     X: Any
     y: NDArray[Any]
     names: Sequence[str] | None = None
     groups: dict[str, NDArray[Any]] | None = None
+    text: str | None = None
 
 
 def read_training_table(options: argparse.Namespace) -> LabelledTable:
@@ -79,7 +84,7 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
 
 def row_blocks(
     path: str, model: Model, delimiter: str | None = None, decimal: str | None = None
-) -> Iterator[TableColumns | NDArray[Any]]:
+) -> Iterator[TableColumns | list[str] | NDArray[Any]]:
     """Read the inputs of a file, as raw as the training file, for a model: text block by block, others in one block.
 
     Parameters
@@ -95,7 +100,7 @@ def row_blocks(
 
     Yields
     ------
-    TableColumns, array or CSR matrix
+    TableColumns, list of str, array or CSR matrix
 
     Raises
     ------
@@ -165,6 +170,26 @@ def read_labelled_rows(
     return LabelledTable(X, np.array([classes[label] for label in listed]), groups=columns)
 
 
+def in_blocks(X: Any) -> Iterator[Any]:
+    """Cut the columns of a table into blocks, whose scores are to the last bit those of the whole; others stay whole.
+
+    Parameters
+    ----------
+    X : TableColumns, list of str, array or CSR matrix
+        Inputs.
+
+    Yields
+    ------
+    TableColumns, list of str, array or CSR matrix
+    """
+    if not isinstance(X, TableColumns):
+        yield X
+        return
+    for first in range(0, X.shape[0], SCORING_ROWS):
+        cells = {name: column[first : first + SCORING_ROWS] for name, column in X.cells.items()}
+        yield X._replace(cells=cells, first_row=X.first_row + first)
+
+
 def label_like(text: Any, classes: Sequence[Any]) -> Any:
     """Find the class that a label or its text stands for: "1", "1.0" and 1 all stand for the class 1.
 
@@ -193,19 +218,20 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
 
 
 def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
+    takes_texts = options.network != AUTO and networks.takes_tokens(options.network)
     with open_table(options.data, options.delimiter, options.decimal or ".") as table:
         target = _checked_target(options.data, options.target, table.names)
-        for name in options.drop:
-            if name not in table.names:
-                raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, table.names)}")
-        features = [name for name in table.names if name not in (target, *options.drop)]
-        if not features:
-            raise ValueError(f"{options.data} has no feature columns beside the labels. Check its delimiter.")
-        check_names(options.categorical, features)
+        features = _features(options, target, table.names)
+        if takes_texts:
+            _check_one_text(options, features)
         groups = _checked_groups(options.groups, target, table.names)
         dropped = [name for name in groups if name not in features]
-        columns = table.read([target, *features, *dropped], [target, *options.categorical, *dropped])
+        as_they_are = [target, *(features if takes_texts else options.categorical), *dropped]
+        columns = table.read([target, *features, *dropped], as_they_are)
     labels = _popped_labels(options.data, columns, target)
+    if takes_texts:
+        of_rows = {name: columns.cells[name] for name in groups} or None
+        return LabelledTable(_texts(columns, features[0]), as_labels(labels), None, of_rows, features[0])
     known = read_table(columns, categorical=options.categorical)
     read = read_table(known, missing=options.missing)
     if options.missing:
@@ -215,22 +241,75 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
     return LabelledTable(read.without(dropped), as_labels(labels), groups=of_rows)
 
 
+def _features(options: argparse.Namespace, target: str, names: Sequence[str]) -> list[str]:
+    """The columns to train on."""
+    for name in options.drop:
+        if name not in names:
+            raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, names)}")
+    features = [name for name in names if name not in (target, *options.drop)]
+    if not features:
+        raise ValueError(f"{options.data} has no feature columns beside the labels. Check its delimiter.")
+    check_names(options.categorical, features)
+    return features
+
+
+def _check_one_text(options: argparse.Namespace, features: Sequence[str]) -> None:
+    """Refuse columns beside the one with texts, and options that it leaves without effect."""
+    for name in ("categorical", "missing"):
+        if getattr(options, name):
+            raise ValueError(f"--{name} is for the columns of a table, and --network {options.network} takes texts.")
+    if len(features) > 1:
+        raise ValueError(
+            f"--network {options.network} takes one column of texts beside the labels, got {', '.join(features)}. "
+            "Leave the others out by --drop."
+        )
+
+
+def _texts(columns: TableColumns, name: str) -> list[str]:
+    """The texts of a column; a missing one is empty."""
+    return ["" if is_missing(cell) and not isinstance(cell, str) else str(cell) for cell in columns.cells[name]]
+
+
 def _checked_kind(path: str, model: Model) -> str:
     """The format of a file, which must be a table if the model was trained on one."""
-    kind, table = file_format(path), model.encoder.table
-    if (kind == "table") != (table is not None):
+    kind, table = file_format(path), model.encoder.table is not None or _text_column(model) is not None
+    if model.encoder.vocabulary is not None and not table:
+        raise ValueError("this model was trained on texts in Python, where load_model(path).predict(texts) takes them")
+    if (kind == "table") != table:
         wanted = "a table, such as a .csv file" if table else "LIBSVM text or .npz"
         raise ValueError(f"this model was trained on {wanted}, and {path} is another kind of file")
     return kind
 
 
-def _known_blocks(path: str, model: Model, delimiter: str | None, decimal: str | None) -> Iterator[TableColumns]:
-    """The columns of a file that a model takes, in blocks whose scores are to the last bit those of the whole file."""
+def _text_column(model: Model) -> str | None:
+    """The column of texts that a model was trained on, if it was."""
+    column: str | None = model.extra.get("text")
+    return column
+
+
+def _input_columns(model: Model) -> tuple[list[str], list[str]]:
+    """The columns of a table that a model takes, and those of them to read as they are."""
+    if (column := _text_column(model)) is not None:
+        return [column], [column]
     encoder: Any = model.encoder.table
-    names = [*encoder.numeric, *encoder.categorical]
+    return [*encoder.numeric, *encoder.categorical], [*encoder.categorical]
+
+
+def _inputs(model: Model, columns: TableColumns) -> TableColumns | list[str]:
+    """What a model takes of the columns of a table."""
+    column = _text_column(model)
+    return columns if column is None else _texts(columns, column)
+
+
+def _known_blocks(
+    path: str, model: Model, delimiter: str | None, decimal: str | None
+) -> Iterator[TableColumns | list[str]]:
+    """The columns of a file that a model takes, in blocks whose scores are to the last bit those of the whole file."""
+    names, as_they_are = _input_columns(model)
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
-        yield from table.blocks(names, encoder.categorical, SCORING_ROWS)
+        for block in table.blocks(names, as_they_are, SCORING_ROWS):
+            yield _inputs(model, block)
 
 
 def _read_labelled_columns(
@@ -240,19 +319,18 @@ def _read_labelled_columns(
     delimiter: str | None,
     decimal: str | None,
     groups: Sequence[str] | None,
-) -> tuple[TableColumns, NDArray[Any], dict[str, NDArray[Any]] | None]:
-    """The columns of a file that a model takes, its labels, and the columns of its groups."""
-    encoder: Any = model.encoder.table
-    names = [*encoder.numeric, *encoder.categorical]
+) -> tuple[TableColumns | list[str], NDArray[Any], dict[str, NDArray[Any]] | None]:
+    """What a model takes of a file, its labels, and the columns of its groups."""
+    names, as_they_are = _input_columns(model)
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
         target = _checked_target(path, target, table.names)
         chosen = _groups_to_report(path, model, groups, target, table.names)
         more = [name for name in chosen if name not in names]
-        columns = table.read([*names, target, *more], [*encoder.categorical, target, *more])
+        columns = table.read([*names, target, *more], [*as_they_are, target, *more])
     labels = _popped_labels(path, columns, target)
-    known = read_table(columns, missing=encoder.missing)
-    return columns.without(more), labels, {name: known.cells[name] for name in chosen} or None
+    known = read_table(columns, missing=model.encoder.table.missing if model.encoder.table else ())
+    return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
 
 
 def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:

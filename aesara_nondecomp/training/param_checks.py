@@ -104,7 +104,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         )
         return _maker("attention") if is_text(X) else TableNetwork.named(network, _make)
     if isinstance(network, str):
-        choose("network", network, {AUTO: None, **networks.BUILDERS})
+        check_parameters(network=network)
         if networks.takes_tokens(network):
             shape = getattr(X, "shape", (0,))
             require(len(shape) == 1, f"texts must be a list of str for network={network!r}", f"shape {shape}")

@@ -117,6 +117,15 @@ def _algorithm(name: str, value: Any) -> Any:
     return value
 
 
+def _network(name: str, value: Any) -> Any:
+    """A name is one of the table of networks; `fit` checks what else a network can be."""
+    if isinstance(value, str):
+        from aesara_nondecomp import networks
+
+        choose("network", value, {"auto": None, **networks.BUILDERS})
+    return value
+
+
 def _schedule(name: str, value: Any) -> Any:
     schedule, need = schedules.get(value, 1), f"{name} must be a function from the step to a number"
     try:
@@ -205,7 +214,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "network": Parameter(
         "auto", "name, widths, Network, TrainFunctions, Model, or callable (size -> Network)",
-        lambda name, value: value, "What is trained: mlp, tabular, linear, attention or lstm.", str,
+        _network, "What is trained: mlp, tabular, linear, attention or lstm.", str,
     ),
     "hidden": Parameter(
         (64, 64), "sequence of int >= 1", _widths,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -212,7 +214,12 @@ def test_a_refit_saves_one_network_that_is_judged_on_rows_held_out_before(tmp_pa
 # -- interruption ----------------------------------------------------------------------------------------------------
 
 
-def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(trained, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("signum, status, told", [
+    (signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated"),
+])  # fmt: skip
+def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(
+    trained, tmp_path, monkeypatch, capsys, signum, status, told
+):
     from aesara_nondecomp.training.checkpoints import CheckpointFile
 
     table, path, _ = trained
@@ -223,13 +230,16 @@ def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(t
     def write_and_interrupt(self, fitting):
         original(self, fitting)
         if len(fitting.history) == 90:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signum)
 
     monkeypatch.setattr(CheckpointFile, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)
-    assert main(arguments) == 0
-    assert "interrupted after 90 of 300 steps" in capsys.readouterr().err
-    assert Path(f"{model}.checkpoint").exists()
+    assert main(arguments) == status
+    assert capsys.readouterr().err.splitlines() == [
+        f"aesara-nondecomp: error: {told}. The model so far is in {model}. The checkpoint is {model}.checkpoint: run "
+        "the command again with --resume to go on."
+    ]
+    assert load_model(model).classes == ("well", "sick")
     monkeypatch.undo()
     _checkpoint_every(monkeypatch, 30)
     assert main([*arguments, "--resume"]) == 0
@@ -241,9 +251,9 @@ def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(t
 def _checkpoint_every(monkeypatch, every):
     from functools import partial
 
-    from aesara_nondecomp.cli import commands
+    from aesara_nondecomp.cli import usage
 
-    monkeypatch.setattr(commands, "Checkpoint", partial(commands.Checkpoint, every=every))
+    monkeypatch.setattr(usage, "Checkpoint", partial(usage.Checkpoint, every=every))
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -349,6 +359,8 @@ def test_the_version_is_that_of_the_package(capsys):
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "the following arguments are required: command"),
+    (["train", "d.csv", "--out", "m", "--measure", "auc"], "Take 'gmean' or 'balanced_accuracy'"),
+    (["train", "d.csv", "--out", "m", "--measure", "mcc"], "an.fit(X, y, 'mcc'). It is high where"),
     (["trian"], "invalid choice: 'trian'"),
     (["train", "d.csv"], "--out"),
     (["train", "d.csv", "--out", "m", "--measure", "f11"], "unknown measure 'f11'. Did you mean 'f1'"),

@@ -140,8 +140,6 @@ def test_the_text_has_tables_of_groups_and_constraints(trained, capsys):
 @pytest.mark.parametrize(
     "more, reason",
     [
-        (["--measure", "worst_cell"], "worst_cell needs --groups, columns of the table"),
-        (["--constraint", "tpr gap <= 0.1"], "tpr gap <= 0.1 needs --groups, columns of the table"),
         (["--groups", "sx"], "there is no column 'sx' for --groups. Did you mean 'sex'"),
         (["--groups", "income"], "--groups must be other columns than the labels, got 'income'"),
         (["--groups", "sex"], "groups have no effect on f1"),
@@ -151,6 +149,19 @@ def test_the_text_has_tables_of_groups_and_constraints(trained, capsys):
 def test_groups_that_are_missing_or_unusable_are_refused_in_one_line(more, reason, trained, tmp_path, capsys):
     arguments = ["train", trained[0], "--target", "income", "--out", str(tmp_path / "m"), *SMALL]
     assert main([*arguments, *more]) == 1
+    assert reason in capsys.readouterr().err and not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "more, reason",
+    [
+        (["--measure", "worst_cell"], "worst_cell needs --groups, columns of the table"),
+        (["--constraint", "tpr gap <= 0.1"], "tpr gap <= 0.1 needs --groups, columns of the table"),
+    ],
+)
+def test_options_that_need_groups_are_usage_errors_without(more, reason, trained, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", trained[0], "--target", "income", "--out", str(tmp_path / "m"), *SMALL, *more])
     assert reason in capsys.readouterr().err and not (tmp_path / "m").exists()
 
 

@@ -1,0 +1,114 @@
+"""What the options of a command can be refused for before a file is read: a usage error, with the command's usage."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from aesara_nondecomp import measures, networks
+from aesara_nondecomp._checks import require
+from aesara_nondecomp._files import is_stream
+from aesara_nondecomp.cli.program import UsageError
+from aesara_nondecomp.data.files import STANDARD_STREAM
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
+from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.recipes import Problem, recipe_for, with_preset
+from aesara_nondecomp.training.table_network import TableNetwork
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Make usage errors of the ValueErrors of a block that looks at options alone.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    UsageError
+        If the block raises a ValueError.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(error) from None
+
+
+def check_training(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of `train` that are made of several, after a look at those that need no rows.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    dict of str to object
+        The arguments algorithm, network, validation and checkpoint of `fit`.
+
+    Raises
+    ------
+    UsageError
+        If options do not go together.
+    """
+    with usage_errors():
+        if options.tune_threshold and not options.validation:
+            raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
+        if options.mpi:
+            require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
+        algorithm = with_preset(options.algorithm, options.preset)
+        _check_groups(options)
+        if not options.groups:
+            recipe_for(options.measure, Problem(0.5, eps=0.001), algorithm)  # which says if there is none
+        return {
+            "algorithm": algorithm,
+            "network": _network(options),
+            "validation": _early_stopping(options),
+            "checkpoint": _checkpoint(options),
+        }
+
+
+def _check_groups(options: argparse.Namespace) -> None:
+    users = [str(options.measure)] if isinstance(options.measure, measures.GroupMeasure) else []
+    users += [str(constraint) for constraint in options.constraints if constraint.needs_groups]
+    if users and not options.groups:
+        raise ValueError(f"{', '.join(users)} needs --groups, columns of the table")
+
+
+def _network(options: argparse.Namespace) -> Any:
+    """What makes the chosen network, with the options that were changed."""
+    name = options.network
+    changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
+    if name in (AUTO, "tabular"):
+        return TableNetwork.named(name, lambda chosen, size, more: networks.make(chosen, size, **changed, **more))
+    return lambda size: networks.make(name, size, **changed)
+
+
+def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
+    if options.validation:
+        return replace(
+            options.validation,
+            patience=options.patience,
+            tune_threshold=True if options.tune_threshold else "auto",
+            refit=options.refit,
+        )
+    for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
+        value = getattr(options, name)
+        needed = f"--{name} needs held-out rows: leave --validation out, or give it a share"
+        require(value in (default, None), needed, value)
+    return None
+
+
+def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
+    """The checkpoint beside the model; none beside a pipe or a device."""
+    if options.out == STANDARD_STREAM or is_stream(options.out):
+        require(not options.resume, "--resume needs a model file, beside which its checkpoint lies", options.out)
+        return None
+    return Checkpoint(f"{options.out}.checkpoint", resume=options.resume)
