@@ -39,6 +39,7 @@ from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.models import Model, load_model
+from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
 from aesara_nondecomp.reports.comparison import Scored, comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
@@ -99,7 +100,7 @@ def train(options: argparse.Namespace) -> int:
     for name, value in (("groups", table.groups and list(table.groups)), ("text", table.text)):
         if value is not None:
             model.extra[name] = value
-    model.save("/dev/stdout" if options.out == STANDARD_STREAM else options.out)
+    model.save(_path_of(options.out))
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
     _report_training(model, matrix, judged_on, table, options)
@@ -254,6 +255,33 @@ def quantify(options: argparse.Namespace) -> int:
     reports.write_report(options.out, facts)
     _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
     return 0
+
+
+def write_onnx(options: argparse.Namespace) -> int:
+    """Write a model as an ONNX graph, and name the columns that it takes.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
+    _check_outputs(options, options.out)
+    model = _load(options.model)
+    export_onnx(model, _path_of(options.out))
+    names = model.encoder.feature_names or ()
+    columns = f": {', '.join(names)}" if names else ""
+    _print([f"saved in {options.out}; X is of {model.network_description['n_features']} columns{columns}"], options)
+    return 0
+
+
+def _path_of(out: str) -> str:
+    """A path for bytes to write, also of standard output."""
+    return "/dev/stdout" if out == STANDARD_STREAM else out
 
 
 def _scored(model: Model, options: argparse.Namespace, groups: Any = None) -> tuple[Any, Scored, Any]:

@@ -37,6 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_compare(commands)
     _add_quantify(commands)
+    _add_export(commands)
     _add_facts(commands)
     return parser
 
@@ -211,6 +212,19 @@ def _add_quantify(commands: Any) -> None:
     quantify.add_argument("--out", type=_file, metavar="FILE", help="write the estimates as JSON too")
     _add_quiet(quantify)
     quantify.set_defaults(command=_later("quantify"))
+
+
+def _add_export(commands: Any) -> None:
+    export = _command(
+        commands,
+        "export-onnx",
+        "write a model as an ONNX graph, to serve without this package",
+        "export-onnx adult.model adult.onnx",
+    )
+    export.add_argument("model", help="a file that `train` wrote, of numbers")
+    export.add_argument("out", type=_file, help="the .onnx to write: from X to scores, positive, label, probabilities")
+    _add_quiet(export)
+    export.set_defaults(command=_later("write_onnx"))
 
 
 def _add_facts(commands: Any) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
+from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models.model import Model
 from aesara_nondecomp.networks.tabular import bin_values
 from aesara_nondecomp.ops import ACTIVATIONS
@@ -23,12 +24,17 @@ Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, o
 
 
 def export_onnx(model: Model, path: PathLike) -> None:
-    """Write a model as an ONNX file: scaling, clipping, network and threshold.
+    """Write a model as an ONNX file: scaling, clipping, the networks that vote, threshold and calibration.
 
-    The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype. Its outputs
-    are "scores", shape (n,), as from `Model.decision_function`, and "positive", bool, shape (n,): whether the score
-    exceeds the threshold, so that the label is ``classes[positive]``. The metadata hold "classes", "measure" and
-    "feature_names" as text.
+    The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype; of a table
+    the columns after encoding, which `Model.encoder.encode` makes and "feature_names" names. Its outputs are
+
+    - "scores", shape (n,), as from `Model.decision_function`;
+    - "positive", bool, shape (n,): whether the score exceeds the threshold;
+    - "label", shape (n,), as from `Model.predict`: text, int64, double or bool, as the labels are;
+    - "probabilities", double, shape (n, 2), as from `Model.predict_proba`, if the model is calibrated.
+
+    The metadata hold "classes", "measure" and "feature_names" as text.
 
     Parameters
     ----------
@@ -61,8 +67,8 @@ def export_onnx(model: Model, path: PathLike) -> None:
         "aesara_nondecomp",
         [helper.make_tensor_value_info("X", dtype, ["n", description["n_features"]])],
         [
-            helper.make_tensor_value_info("scores", dtype, ["n"]),
-            helper.make_tensor_value_info("positive", onnx.TensorProto.BOOL, ["n"]),
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind), shape)
+            for name, kind, shape in _outputs(model, constants)
         ],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
@@ -92,7 +98,47 @@ def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], di
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
     nodes.append(("Squeeze", [output, "column"], "scores", {}))
     nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
+    constants["classes"] = _as_array(model.classes)
+    nodes += [("Cast", ["positive"], "index", {"to": 7}), ("Gather", ["classes", "index"], "label", {})]
+    if model.quantifier is not None:
+        _add_probabilities(model.quantifier.calibration, nodes, constants)
     return nodes, constants
+
+
+def _as_array(classes: Sequence[Any]) -> NDArray[Any]:
+    """The labels as ONNX has them; text is of dtype object there."""
+    array = np.asarray([label.item() if isinstance(label, np.generic) else label for label in classes])
+    return array.astype(object) if array.dtype.kind == "U" else array
+
+
+def _outputs(model: Model, constants: Mapping[str, NDArray[Any]]) -> list[tuple[str, np.dtype[Any], list[Any]]]:
+    """Name, dtype and shape of each output."""
+    probabilities = [("probabilities", np.dtype(np.float64), ["n", 2])] if model.quantifier is not None else []
+    return [
+        ("scores", constants["threshold"].dtype, ["n"]),
+        ("positive", np.dtype(np.bool_), ["n"]),
+        ("label", constants["classes"].dtype, ["n"]),
+        *probabilities,
+    ]
+
+
+def _add_probabilities(calibration: Calibration, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
+    """Add the probabilities of both classes, in double precision as in `Calibration.posteriors`."""
+    values = {"slope": calibration.slope, "intercept": calibration.intercept, "half": 0.5, "whole": 1.0}
+    constants.update({f"calibration.{name}": np.array(value, np.float64) for name, value in values.items()})
+    nodes += [
+        ("Cast", ["scores"], "scores_double", {"to": 11}),
+        ("Mul", ["scores_double", "calibration.slope"], "sloped", {}),
+        ("Add", ["sloped", "calibration.intercept"], "logits", {}),
+        ("Mul", ["logits", "calibration.half"], "half_logits", {}),
+        ("Tanh", ["half_logits"], "tanh", {}),
+        ("Add", ["tanh", "calibration.whole"], "tanh_from_0", {}),
+        ("Mul", ["tanh_from_0", "calibration.half"], "of_positive", {}),
+        ("Sub", ["calibration.whole", "of_positive"], "of_negative", {}),
+        ("Unsqueeze", ["of_negative", "column"], "negative_column", {}),
+        ("Unsqueeze", ["of_positive", "column"], "positive_column", {}),
+        ("Concat", ["negative_column", "positive_column"], "probabilities", {"axis": 1}),
+    ]
 
 
 def _add_network(

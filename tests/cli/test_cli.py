@@ -157,6 +157,21 @@ def test_quantify_estimates_the_share_by_five_methods(trained, tmp_path, capsys)
     assert "expectation-maximisation" in capsys.readouterr().out
 
 
+def test_an_onnx_graph_labels_the_encoded_rows_as_predict_does(trained, tmp_path, capsys):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    table, path, _ = trained
+    assert main(["export-onnx", path, str(tmp_path / "m.onnx")]) == 0
+    columns = "age, colour=, colour=blue, colour=green, colour=red"
+    assert capsys.readouterr().out == f"saved in {tmp_path / 'm.onnx'}; X is of 5 columns: {columns}\n"
+    model, session = load_model(path), runtime.InferenceSession(str(tmp_path / "m.onnx"))
+    raw = _features(path, table)
+    rows = np.asarray(model.encoder.encode(raw)).astype("float32")
+    label, probabilities = session.run(["label", "probabilities"], {"X": rows})
+    assert label.tolist() == model.predict(raw).tolist()
+    assert probabilities == pytest.approx(model.predict_proba(raw), abs=1e-4)
+
+
 def test_libsvm_and_npz_files_give_the_same_model_and_predictions(tmp_path, capsys):
     X = np.column_stack([AGE / 10, COLOUR == "red"]).astype("float32").round(3)
     y = np.where(SICK, 1, -1)
@@ -339,7 +354,7 @@ def test_measures_lists_the_catalogue(capsys):
     assert "report only" in capsys.readouterr().out
 
 
-COMMANDS = ["train", "predict", "evaluate", "compare", "quantify", "measures", "doctor"]
+COMMANDS = ["train", "predict", "evaluate", "compare", "quantify", "export-onnx", "measures", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

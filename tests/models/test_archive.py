@@ -423,6 +423,30 @@ def test_onnx_of_an_unscaled_linear_model_is_the_model(tmp_path):
     assert session.get_modelmeta().custom_metadata_map["classes"] == "('no', 'yes')"
 
 
+@pytest.mark.parametrize("classes", [(0, 1), (-1, 1), ("no", "yes"), (False, True), (0.5, 1.5)])
+@pytest.mark.parametrize("votes", [False, True])
+def test_onnx_gives_the_labels_and_probabilities_of_a_calibrated_model(classes, votes, functions, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    voters = [shifted(functions, 0.1), shifted(functions, -0.2)] if votes else []
+    encoder = InputEncoder(standardiser=Standardiser.fit(X, clip=1.5))
+    model = model_of(functions, classes=classes, encoder=encoder, voters=voters)
+    model.threshold = float(np.sort(model.decision_function(X))[19:21].mean())
+    model.calibrate(X, np.array(classes)[(X[:, 0] + RNG.standard_normal(len(X)) > 0).astype(int)])
+    export_onnx(model, tmp_path / "model.onnx")
+    session, _ = served(tmp_path / "model.onnx", X.astype("float32"))
+    label, probabilities = session.run(["label", "probabilities"], {"X": X.astype("float32")})
+    assert np.array_equal(label, model.predict(X)) and len(set(label.tolist())) == 2
+    assert probabilities == pytest.approx(model.predict_proba(X), abs=1e-6) and probabilities.dtype == np.float64
+    assert [each.name for each in session.get_outputs()] == ["scores", "positive", "label", "probabilities"]
+
+
+def test_onnx_of_a_model_that_is_not_calibrated_has_no_probabilities(model, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    export_onnx(model, tmp_path / "model.onnx")
+    session, _ = served(tmp_path / "model.onnx", X.astype("float32"))
+    assert [each.name for each in session.get_outputs()] == ["scores", "positive", "label"]
+
+
 def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
     pytest.importorskip("onnx", reason="needs the extra onnx")
     inputs = at.matrix("inputs", dtype="float32")

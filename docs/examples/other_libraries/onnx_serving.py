@@ -2,8 +2,8 @@
 ONNX: a model served without this package
 =========================================
 
-`export_onnx` writes the network with its scaling; onnxruntime needs the file alone (extra ``onnx``). The threshold
-belongs to the model and not to the graph: pass it along.
+`export_onnx` writes the network with its scaling, its threshold and its calibration; onnxruntime needs the file alone
+(extra ``onnx``). ``aesara-nondecomp export-onnx letter.model letter.onnx`` does it for a model file.
 """
 
 import numpy as np
@@ -21,6 +21,6 @@ models.export_onnx(model, "letter.onnx")
 
 session = onnxruntime.InferenceSession("letter.onnx")
 [given] = session.get_inputs()
-[scores, *_] = session.run(None, {given.name: letter.X_test.astype(np.float32)})
-served = scores.ravel() > model.threshold
-print("same predictions", np.mean(served == (model.predict(letter.X_test) == 1)))
+[labels, probabilities] = session.run(["label", "probabilities"], {given.name: letter.X_test.astype(np.float32)})
+print("same predictions", np.mean(labels == model.predict(letter.X_test)))
+print("probabilities differ by at most", np.abs(probabilities - model.predict_proba(letter.X_test)).max().round(5))
