@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import positive_int, random_generator, require
+from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import multiclass
@@ -61,6 +62,8 @@ class ClassModel(NetworkModel):
         networks' scores.
     interrupted : bool, default False
         Whether a callback or Ctrl-C ended training before its time.
+    extra : dict, optional
+        Further values to save with the model, which JSON can hold.
     """
 
     functions: ClassFunctions = field(repr=False)
@@ -77,6 +80,7 @@ class ClassModel(NetworkModel):
     validation_matrix: NDArray[Any] | None = field(default=None, repr=False)
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
     interrupted: bool = False
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -223,6 +227,46 @@ class ClassModel(NetworkModel):
         """
         return float(self.measure.oriented(self.value(X, y)))
 
+    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+        """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d) or table
+            As in `decision_function`; rows that were not trained on.
+        y : array-like, shape (n,)
+            True labels.
+        path : str or path-like
+            The file, such as "report.html".
+        n_resamples : int, default 1000
+            Bootstrap resamples for the intervals, at least 1.
+        seed : int, numpy Generator or None, default 0
+            Of the bootstrap and of the importance of columns.
+
+        Returns
+        -------
+        dict of str to object
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+
+        Raises
+        ------
+        ValueError
+            If X, y, `n_resamples` or `seed` is unusable.
+        OSError
+            If the file cannot be written.
+        """
+        from aesara_nondecomp.reports.class_facts import class_evaluation_facts
+        from aesara_nondecomp.reports.page import class_evaluation_page, write_page
+
+        check_writable(path)
+        positive_int("n_resamples", n_resamples)
+        random_generator(seed)
+        rows, codes = self._labelled(X, y)
+        scores = self._scores(rows)
+        facts = class_evaluation_facts(self, scores, codes, n_resamples, seed)
+        write_page(path, class_evaluation_page(self, X, codes, scores, facts, seed))
+        return facts
+
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.
 
@@ -254,6 +298,7 @@ class ClassModel(NetworkModel):
             "rule": None if self.rule is None else self.rule.tolist(),
             "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
             "voters": len(self.voters),
+            "extra": self.extra,
         }
         write_archive(path, "model", header, weights_by_name(self))
 
@@ -309,6 +354,7 @@ def class_model_from(
         best_step=header["best_step"],
         calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
         voters=voters,
+        extra=header.get("extra", {}),
     )
     check_class_model(model)
     return model

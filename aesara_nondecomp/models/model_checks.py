@@ -154,6 +154,7 @@ def check_class_model(model: ClassModel) -> None:
         require(finite, "a calibration must be finite, with a slope above 0 and an offset for each class", offsets)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
+    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
     _check_encoder(model.encoder, model.functions.network)
 
 

@@ -82,13 +82,7 @@ def evaluation(
     intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
     by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
     of_rates = {
-        name: {
-            "better": "larger" if measure.greater_is_better else "smaller",
-            "value": metrics.score(measure, table),
-            "low": intervals[name][0],
-            "high": intervals[name][1],
-            "trivial": trivial_score(measure, table),
-        }
+        name: measure_facts(measure, metrics.score(measure, table), *intervals[name], trivial_score(measure, table))
         for name, measure in chosen.items()
     }
     return {
@@ -101,6 +95,31 @@ def evaluation(
         "true_negative_rate": table.tnr,
         "measures": {**by_group, **of_rates},
     }
+
+
+def measure_facts(measure: Any, value: float, low: float, high: float, trivial: float) -> dict[str, Any]:
+    """The figures of one measure.
+
+    Parameters
+    ----------
+    measure : Measure or MulticlassMeasure
+        The measure.
+    value : float
+        Its value.
+    low : float
+        Lower end of its interval.
+    high : float
+        Upper end of its interval.
+    trivial : float
+        Value of the best constant prediction.
+
+    Returns
+    -------
+    dict of str to object
+        These, and what is "better".
+    """
+    better = "larger" if measure.greater_is_better else "smaller"
+    return {"better": better, "value": value, "low": low, "high": high, "trivial": trivial}
 
 
 def evaluation_facts(
