@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
+import re
+from collections.abc import Collection
 from typing import Any
 
 from aesara_nondecomp import __version__, measures
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.measures.constraints import parse_constraint
+from aesara_nondecomp.training.class_recipes import CLASS_BUILDERS
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -68,7 +72,10 @@ def _add_train(commands: Any) -> None:
         help="how a table spells a missing value, beside empty, ?, NA and their like (may be repeated)",
     )
     train.add_argument(
-        "--measure", type=_measure, default="f1", help="what to train for, such as f1, min, kld or fbeta:beta=2"
+        "--measure",
+        type=_measure,
+        default="f1",
+        help="what to train for, such as f1, min, kld or fbeta:beta=2; of several classes min_recall, macro_f1, qwk",
     )
     train.add_argument(
         "--groups",
@@ -88,7 +95,8 @@ def _add_train(commands: Any) -> None:
         help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
         "repeated)",
     )
-    for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
+    _add_parameter(train, "algorithm", CLASS_BUILDERS)
+    for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
     _add_parameter(train, "validation")
@@ -110,6 +118,7 @@ def _add_predict(commands: Any) -> None:
     predict.add_argument(
         "--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: -, standard output)"
     )
+    predict.add_argument("--scores", action="store_true", help="of several classes, write the scores of each too")
     predict.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     predict.set_defaults(command=_later("predict"))
 
@@ -179,8 +188,8 @@ def _add_facts(commands: Any) -> None:
     doctor.set_defaults(command=_later("doctor", "info"))
 
 
-def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add an option from the table of parameters, which holds its range, default and text."""
+def _add_parameter(parser: argparse.ArgumentParser, name: str, more: Collection[str] = ()) -> None:
+    """Add an option from the table of parameters, which holds its range, default and text; `more` values are taken."""
     row = PARAMETERS[name]
 
     def read(text: str) -> Any:
@@ -188,6 +197,8 @@ def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
             value = row.read(text)  # type: ignore[misc]  # it is an option
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {row.accepts}, got {text!r}") from None
+        if value in more:
+            return value
         try:
             return row.check(name, value)
         except ValueError as error:
@@ -254,18 +265,19 @@ def _later(function: str, module: str = "commands") -> Any:
     return run
 
 
-def _measure(text: str) -> measures.Measure:
+def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeasure:
     """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
-    if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
-        raise argparse.ArgumentTypeError(
-            f"{name!r} is of several classes, which fit takes in Python: an.fit(X, y, {name!r})"
-        )
     try:
-        pairs = [part.split("=") for part in rest.split(",") if part]
+        pairs = [part.split("=", 1) for part in re.split(r",(?=\s*\w+\s*=)", rest) if part]
+        if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
+            return measures.multiclass.get(name, **{key.strip(): json.loads(value) for key, value in pairs})
         return measures.get(name, **{key.strip(): float(value) for key, value in pairs})
     except (ValueError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2.") from None
+        more = (
+            ", or mean_of_worst:h=2 and cost_matrix:costs=[[0,1],[5,0]]" if name in measures.multiclass.names() else ""
+        )
+        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2{more}.") from None
 
 
 def _constraint(text: str) -> measures.Constraint:

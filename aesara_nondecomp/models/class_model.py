@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,22 @@ class ClassModel(NetworkModel):
         """
         return decision_scores(self._scores(self._rows(X)), self.rule)
 
+    def decision_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the scores of one block of rows after another, as `decision_function` does.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix or table
+            As for `Model.decision_blocks`.
+
+        Yields
+        ------
+        array, shape (n, K)
+            The scores of a block.
+        """
+        for scores in self.score_blocks(blocks):
+            yield decision_scores(scores, self.rule)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels, in the coding of the training labels.
 
@@ -146,12 +162,26 @@ class ClassModel(NetworkModel):
         ValueError
             If the model is not calibrated, or X is unusable.
         """
+        return self.require_calibration().probabilities(self._scores(self._rows(X)))
+
+    def require_calibration(self) -> ClassCalibration:
+        """The model's `calibration`, if there is one.
+
+        Returns
+        -------
+        ClassCalibration
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
         if self.calibration is None:
             raise ValueError(
                 "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with "
                 "labelled rows that were not trained on."
             )
-        return self.calibration.probabilities(self._scores(self._rows(X)))
+        return self.calibration
 
     def calibrate(self, X: Any, y: Any) -> ClassModel:
         """Fit the calibration that `predict_proba` needs; `fit` does this on its validation rows, if there are any.

@@ -94,6 +94,26 @@ class NetworkModel:
         UserWarning
             After the last block, if blocks held categories that training did not: how many cells of which column.
         """
+        return self.score_blocks(blocks)
+
+    def score_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the network's own scores of one block of rows after another.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix, table or list of str
+            As in `decision_blocks`.
+
+        Yields
+        ------
+        array, shape (n,) or (n, K)
+            Of a model of several classes without its rule, from which its probabilities follow.
+
+        Warns
+        -----
+        UserWarning
+            As in `decision_blocks`.
+        """
         unknown = UnknownCategories()
         for X in blocks:
             yield self._scores(self._rows(X, unknown))

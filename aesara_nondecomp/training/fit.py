@@ -47,7 +47,7 @@ Callback = Callable[[Step], Any]
 def fit(
     X: Any,
     y: Any,
-    measure: str | measures.Measure = "f1",
+    measure: str | measures.Measure | measures.multiclass.MulticlassMeasure = "f1",
     *,
     algorithm: str | Recipe = "auto",
     network: Any = "auto",
@@ -213,8 +213,7 @@ def fit(
     if is_of_classes(y, measure, comm):
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
-        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
-                       "backend": backend}  # fmt: skip
+        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}
         options = {
             "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
@@ -222,7 +221,8 @@ def fit(
         }  # fmt: skip
         return fit_classes(
             X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
-            validation_groups=validation_groups, seed=seed, comm=comm, unavailable=unavailable, options=options,
+            validation_groups=validation_groups, seed=seed, comm=comm, backend=backend, unavailable=unavailable,
+            options=options,
         )  # fmt: skip
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,

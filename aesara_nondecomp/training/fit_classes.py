@@ -48,6 +48,7 @@ def fit_classes(
     validation_groups: Any,
     seed: Any,
     comm: Communicator,
+    backend: str | None,
     unavailable: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> ClassModel:
@@ -76,6 +77,8 @@ def fit_classes(
         As for `fit`.
     comm : communicator
         Of a single process.
+    backend : {"c", "jax"} or None
+        As for `fit`.
     unavailable : mapping of str to object
         Arguments of `fit` that only two classes take: None if not given.
     options : mapping of str to object
@@ -90,7 +93,9 @@ def fit_classes(
     ValueError
         If an argument is unusable.
     """
-    given, measure, classes = _checked(X, y, measure, algorithm, network, optimizer, comm, unavailable, options)
+    given, measure, classes = _checked(
+        X, y, measure, algorithm, network, optimizer, backend, comm, unavailable, options
+    )  # fmt: skip
     stopping: EarlyStopping | None = given["validation"]
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = generator_of(seed, stored, comm)
@@ -105,7 +110,7 @@ def fit_classes(
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes))
     recipe = class_recipe(algorithm, measure, cells, eps=0.5 / len(data.rows.signs))
-    functions = _functions(data, cells, optimizer)
+    functions = _functions(data, cells, optimizer, value_or(backend, "c"))
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=SAMPLERS[given["sampler"]])
     initial = [further.parameters, *further.voters] if further else []
@@ -137,7 +142,7 @@ def fit_classes(
 
 
 def _checked(
-    X: Any, y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, comm: Communicator,
+    X: Any, y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any, comm: Communicator,
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
@@ -146,8 +151,8 @@ def _checked(
     require(comm.size == 1, "several classes are trained in one process: leave comm out", f"{comm.size} processes")
     require(not is_text(X), "networks of several classes take numbers so far, not texts: encode them first", "texts")
     given = check_parameters(**options)
-    if optimizer is not None:
-        check_parameters(optimizer=optimizer)
+    chosen_here = {"optimizer": optimizer, "backend": backend}
+    check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
     names = " or ".join(repr(name) for name in SAMPLERS)
     require(given["sampler"] in SAMPLERS, f"sampler must be {names} for several classes", given["sampler"])
     chosen = multiclass.get(measure)
@@ -188,12 +193,12 @@ def _network(network: Any, n_classes: int) -> Any:
     return lambda size: class_mlp(size, n_classes, widths)
 
 
-def _functions(data: TrainingData, cells: Cells, optimizer: Any) -> ClassFunctions:
+def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -> ClassFunctions:
     """The functions of a network with a score for each class."""
     n_classes, network = cells.n_classes, data.network
     needed = f"labels of {n_classes} classes need a Network with as many scores, such as networks.classes.class_mlp"
     require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
-    functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # just checked
+    functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend)  # type: ignore[arg-type]  # just checked
     found = functions.scores(data.rows.X[:1]).shape[1]
     require(found == n_classes, needed, f"{found} scores")
     return functions
