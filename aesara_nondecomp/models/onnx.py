@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
+from aesara_nondecomp.models.class_model import ClassModel
+from aesara_nondecomp.models.class_onnx import Node, Output, add_class_outputs
 from aesara_nondecomp.models.model import Model
 from aesara_nondecomp.networks.tabular import bin_values
 from aesara_nondecomp.ops import ACTIVATIONS
@@ -19,20 +21,22 @@ from aesara_nondecomp.ops.periodic import FAR
 OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
 
-Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
 
-
-def export_onnx(model: Model, path: PathLike) -> None:
-    """Write a model as an ONNX file: scaling, clipping, network and threshold.
+def export_onnx(model: Model | ClassModel, path: PathLike) -> None:
+    """Write a model as an ONNX file: scaling, clipping, network and threshold, or the rule of several classes.
 
     The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype. Its outputs
     are "scores", shape (n,), as from `Model.decision_function`, and "positive", bool, shape (n,): whether the score
     exceeds the threshold, so that the label is ``classes[positive]``. The metadata hold "classes", "measure" and
     "feature_names" as text.
 
+    Of several classes the outputs are "scores", float64, shape (n, K), as from `ClassModel.decision_function`, "label",
+    shape (n,), and of a calibrated model "probabilities", float64, shape (n, K). Labels other than numbers and booleans
+    are text there.
+
     Parameters
     ----------
-    model : Model
+    model : Model or ClassModel
         With a network made by `mlp`, `linear` or `tabular`.
     path : path-like
         The file to write; an existing one is replaced.
@@ -42,28 +46,28 @@ def export_onnx(model: Model, path: PathLike) -> None:
     ImportError
         If onnx is missing.
     ValueError
-        If `model` is not a Model, or has another network.
+        If `model` is neither, or has another network.
     """
     try:
         import onnx
         from onnx import helper, numpy_helper
     except ImportError:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
-    require(isinstance(model, Model), "export_onnx needs a Model", model)
+    require(isinstance(model, (Model, ClassModel)), "export_onnx needs a Model or a ClassModel", model)
     description = model.network_description
-    if description.get("builder") not in ("mlp", "tabular"):
+    if description.get("builder") not in ("mlp", "tabular", "class_mlp"):
         got = description.get("builder", "a graph of your own")
         raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
-    nodes, constants = _graph(model, description)
-    dtype = helper.np_dtype_to_tensor_dtype(np.dtype(description["dtype"]))
+    nodes, constants, outputs = _graph(model, description)
+
+    def tensor(name: str, dtype: Any, shape: list[Any]) -> Any:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
     graph = helper.make_graph(
         [helper.make_node(operator, inputs, [output], **options) for operator, inputs, output, options in nodes],
         "aesara_nondecomp",
-        [helper.make_tensor_value_info("X", dtype, ["n", description["n_features"]])],
-        [
-            helper.make_tensor_value_info("scores", dtype, ["n"]),
-            helper.make_tensor_value_info("positive", onnx.TensorProto.BOOL, ["n"]),
-        ],
+        [tensor("X", description["dtype"], ["n", description["n_features"]])],
+        [tensor(*output) for output in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
@@ -74,8 +78,10 @@ def export_onnx(model: Model, path: PathLike) -> None:
         file.write(proto.SerializeToString())
 
 
-def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]]]:
-    """The nodes in order, and the constants by name."""
+def _graph(
+    model: Model | ClassModel, description: Mapping[str, Any]
+) -> tuple[list[Node], dict[str, NDArray[Any]], list[Output]]:
+    """The nodes in order, the constants by name, and the outputs."""
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
@@ -89,10 +95,12 @@ def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], di
         constants["networks"] = np.array(len(outputs), dtype=dtype)
         nodes += [("Sum", outputs, "total", {}), ("Div", ["total", "networks"], "mean_output", {})]
         output = "mean_output"
+    if isinstance(model, ClassModel):
+        return nodes, constants, add_class_outputs(model, output, nodes, constants)
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
     nodes.append(("Squeeze", [output, "column"], "scores", {}))
     nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
-    return nodes, constants
+    return nodes, constants, [("scores", dtype, ["n"]), ("positive", np.bool_, ["n"])]
 
 
 def _add_network(
@@ -128,7 +136,9 @@ def _add_network(
     return renamed(layer)
 
 
-def _add_scaling(model: Model, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]) -> str:
+def _add_scaling(
+    model: Model | ClassModel, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]
+) -> str:
     """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
     mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
