@@ -35,8 +35,7 @@ from aesara_nondecomp.training.param_checks import (
 )
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
-from aesara_nondecomp.training.run import TrainingRows
-from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -256,7 +255,7 @@ def fit(
     with functions.lock.training():
         fitting = CrossFit(
             distributed(functions, comm), data, recipe.phases, settings,
-            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, _placement(functions.backend),
+            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, placement_of(functions.backend),
         )  # fmt: skip
         if stored or comm.size > 1:
             asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
@@ -325,16 +324,3 @@ def _functions(trained: Network | TrainFunctions, optimizer: Any, backend: str |
     if isinstance(trained, TrainFunctions):
         return trained
     return TrainFunctions(trained, value_or(optimizer, "adamw"), value_or(backend, "c"))
-
-
-def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
-    """For the JAX backend, dense rows are placed on its device; all other rows stay where they are."""
-
-    def placed(rows: TrainingRows) -> TrainingRows:
-        if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
-            return rows
-        from aesara_nondecomp.step.device_rows import DeviceRows
-
-        return rows._replace(X=DeviceRows(rows.X))
-
-    return placed

@@ -27,7 +27,7 @@ from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -116,7 +116,8 @@ def fit_classes(
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes))
-        fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial)
+        placed = placement_of(functions.backend)
+        fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial, placed)
         if stored:
             stored.begin(start, fingerprint(fitting, measure=str(measure), initial=initial), fitting)
         complete = run_training(fitting, stored, given["on_step"], given["progress"])
