@@ -26,7 +26,7 @@ from aesara_nondecomp.reports.class_facts import (
     class_model_facts,
     predicted_classes,
 )
-from aesara_nondecomp.reports.page import class_evaluation_page
+from aesara_nondecomp.reports.class_sections import class_evaluation_page
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
 
 Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text

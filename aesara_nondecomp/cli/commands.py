@@ -22,13 +22,13 @@ from aesara_nondecomp import measures, metrics, networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable, is_stream, replacing
 from aesara_nondecomp._tables import interval_text, number_text
-from aesara_nondecomp.cli import class_commands, reports
+from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
 from aesara_nondecomp.data import check_lengths, count_labels, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
-from aesara_nondecomp.models import ClassModel, Model, load_model
+from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
 from aesara_nondecomp.reports.comparison import Scored, comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
@@ -40,6 +40,8 @@ from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, change
 from aesara_nondecomp.training.parameters import PARAMETERS
 from aesara_nondecomp.training.recipes import with_preset
 from aesara_nondecomp.training.table_network import TableNetwork
+
+Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text
 
 
 def train(options: argparse.Namespace) -> int:
@@ -62,14 +64,16 @@ def train(options: argparse.Namespace) -> int:
         agree(comm, {**chosen, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
     checkpoint = _checkpoint(options)
-    measure = class_commands.measure_for(options.measure, table.y)
-    several = isinstance(measure, measures.multiclass.MulticlassMeasure)
+    measure, several = options.measure, count_labels(table.y) > 2 or not isinstance(options.measure, measures.Measure)
+    if several:
+        measure = _of_classes().measure_for(measure, table.y)
+        several = not isinstance(measure, measures.Measure)  # otherwise `fit` says what to do
     model = fit(
         X,
         y,
         measure,
         algorithm=options.algorithm if several else with_preset(options.algorithm, options.preset),
-        network=class_commands.class_network(options, count_labels(table.y)) if several else _network(options),
+        network=_of_classes().class_network(options, count_labels(table.y)) if several else _network(options),
         validation=_early_stopping(options),
         positive=positive,
         groups=table.groups,
@@ -112,9 +116,9 @@ def predict(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    several = isinstance(model, ClassModel)
+    several = not isinstance(model, Model)
     header, lines_of = (
-        class_commands.prediction_lines(model, options.scores) if several else _prediction_lines(model)
+        _of_classes().prediction_lines(model, options.scores) if several else _prediction_lines(model)
     )  # fmt: skip
     blocks = _score_blocks(model, options)
     first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
@@ -159,11 +163,11 @@ def evaluate(options: argparse.Namespace) -> int:
     positive_int("--draws", options.draws)
     random_generator(options.seed, "--seed")
     model = load_model(options.model)
-    _write(options, *(class_commands.evaluated if isinstance(model, ClassModel) else _evaluated)(model, options))
+    _write(options, *(_of_classes().evaluated if not isinstance(model, Model) else _evaluated)(model, options))
     return 0
 
 
-def _evaluated(model: Model, options: argparse.Namespace) -> class_commands.Outcome:
+def _evaluated(model: Model, options: argparse.Namespace) -> Outcome:
     """The figures, what makes the page of them, and the lines of text."""
     X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
     model.require_quantifier()
@@ -202,14 +206,14 @@ def compare(options: argparse.Namespace) -> int:
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
     models = [load_model(path) for path in paths]  # both are looked at before one is compiled
-    several = [isinstance(model, ClassModel) for model in models]
+    several = [not isinstance(model, Model) for model in models]
     needed = "two models of the same labels, both of two classes or both of several"
     require(several[0] == several[1], needed, [tuple(model.classes) for model in models])
-    _write(options, *(class_commands.compared if several[0] else _compared)(models, names, options))
+    _write(options, *(_of_classes().compared if several[0] else _compared)(models, names, options))
     return 0
 
 
-def _compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> class_commands.Outcome:
+def _compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
     """The figures, what makes the page of them, and the lines of text."""
     first, second = (_scored(model, options)[1] for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
@@ -324,7 +328,7 @@ def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
 
 
 def _report_training(model: Any, matrix: Any, rows: str, table: LabelledTable, options: argparse.Namespace) -> None:
-    report = class_commands.trained if isinstance(model, ClassModel) else partial(_trained, table=table)
+    report = _of_classes().trained if not isinstance(model, Model) else partial(_trained, table=table)
     facts, lines = report(model, matrix, rows, options)
     reports.write_report(options.report, facts)
     _print(lines, options)
@@ -389,6 +393,13 @@ def _output(path: str | None) -> Iterator[IO[str]]:
         return
     with replacing(path, text=True) as file:
         yield file
+
+
+def _of_classes() -> Any:
+    """What the commands do with labels of several classes; its modules take long to load."""
+    from aesara_nondecomp.cli import class_commands
+
+    return class_commands
 
 
 def _write(options: argparse.Namespace, facts: dict[str, Any], page: Callable[[], str], lines: list[str]) -> None:

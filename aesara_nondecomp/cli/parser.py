@@ -6,13 +6,12 @@ import argparse
 import csv
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from aesara_nondecomp import __version__, measures
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.measures.constraints import parse_constraint
-from aesara_nondecomp.training.class_recipes import CLASS_BUILDERS
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -95,7 +94,7 @@ def _add_train(commands: Any) -> None:
         help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
         "repeated)",
     )
-    _add_parameter(train, "algorithm", CLASS_BUILDERS)
+    _add_parameter(train, "algorithm", _class_algorithms)
     for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
@@ -188,8 +187,8 @@ def _add_facts(commands: Any) -> None:
     doctor.set_defaults(command=_later("doctor", "info"))
 
 
-def _add_parameter(parser: argparse.ArgumentParser, name: str, more: Collection[str] = ()) -> None:
-    """Add an option from the table of parameters, which holds its range, default and text; `more` values are taken."""
+def _add_parameter(parser: argparse.ArgumentParser, name: str, more: Callable[[], Collection[str]] = tuple) -> None:
+    """Add an option from the table of parameters, which holds its range, default and text; `more()` are taken too."""
     row = PARAMETERS[name]
 
     def read(text: str) -> Any:
@@ -197,16 +196,22 @@ def _add_parameter(parser: argparse.ArgumentParser, name: str, more: Collection[
             value = row.read(text)  # type: ignore[misc]  # it is an option
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {row.accepts}, got {text!r}") from None
-        if value in more:
-            return value
         try:
             return row.check(name, value)
         except ValueError as error:
+            if value in more():
+                return value
             raise argparse.ArgumentTypeError(str(error)) from None
 
     shown = "" if row.default is None else f" (default: {_as_typed(row.default)})"
     flag, text = f"--{name.replace('_', '-')}", row.text[0].lower() + row.text[1:].rstrip(".")
     parser.add_argument(flag, type=read, default=row.default, metavar=name.upper(), help=f"{text}{shown}")
+
+
+def _class_algorithms() -> Collection[str]:
+    from aesara_nondecomp.training.class_recipes import CLASS_BUILDERS
+
+    return CLASS_BUILDERS
 
 
 def _as_typed(value: Any) -> str:

@@ -286,7 +286,8 @@ class ClassModel(NetworkModel):
             If the file cannot be written.
         """
         from aesara_nondecomp.reports.class_facts import class_evaluation_facts
-        from aesara_nondecomp.reports.page import class_evaluation_page, write_page
+        from aesara_nondecomp.reports.class_sections import class_evaluation_page
+        from aesara_nondecomp.reports.page import write_page
 
         check_writable(path)
         positive_int("n_resamples", n_resamples)

@@ -8,16 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.metrics.class_scores import is_diagonal, offsets_of
-from aesara_nondecomp.models.class_model import ClassModel
+from aesara_nondecomp.models.onnx import Node, Output
 
-Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
-Output = tuple[str, Any, list[Any]]  # name, dtype, shape
 DOUBLE = 11  # onnx.TensorProto.DOUBLE
 
 
-def add_class_outputs(
-    model: ClassModel, output: str, nodes: list[Node], constants: dict[str, NDArray[Any]]
-) -> list[Output]:
+def add_class_outputs(model: Any, output: str, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> list[Output]:
     """Add the nodes that follow on a network of several classes.
 
     Parameters
@@ -76,7 +72,7 @@ def plain_labels(classes: Any) -> NDArray[Any]:
     return found if found.dtype.kind in "bf" else np.array([str(label) for label in classes], dtype=object)
 
 
-def _add_rule(model: ClassModel, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
+def _add_rule(model: Any, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
     """Add the scores whose largest one is predicted; see `class_scores.decision_scores`."""
     if model.rule is None:
         nodes.append(("Identity", ["raw_scores"], "scores", {}))

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
-from aesara_nondecomp.models.class_model import ClassModel
-from aesara_nondecomp.models.class_onnx import Node, Output, add_class_outputs
 from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks.tabular import bin_values
 from aesara_nondecomp.ops import ACTIVATIONS
 from aesara_nondecomp.ops.periodic import FAR
@@ -21,8 +20,11 @@ from aesara_nondecomp.ops.periodic import FAR
 OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
 
+Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
+Output = tuple[str, Any, list[Any]]  # name, dtype, shape
 
-def export_onnx(model: Model | ClassModel, path: PathLike) -> None:
+
+def export_onnx(model: NetworkModel, path: PathLike) -> None:
     """Write a model as an ONNX file: scaling, clipping, network and threshold, or the rule of several classes.
 
     The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype. Its outputs
@@ -53,7 +55,10 @@ def export_onnx(model: Model | ClassModel, path: PathLike) -> None:
         from onnx import helper, numpy_helper
     except ImportError:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
-    require(isinstance(model, (Model, ClassModel)), "export_onnx needs a Model or a ClassModel", model)
+    if not isinstance(model, Model):
+        from aesara_nondecomp.models.class_model import ClassModel  # takes long to load
+
+        require(isinstance(model, ClassModel), "export_onnx needs a Model or a ClassModel", model)
     description = model.network_description
     if description.get("builder") not in ("mlp", "tabular", "class_mlp"):
         got = description.get("builder", "a graph of your own")
@@ -71,7 +76,8 @@ def export_onnx(model: Model | ClassModel, path: PathLike) -> None:
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-    texts = {"classes": model.classes, "measure": model.measure, "feature_names": model.feature_names}
+    own: Any = model
+    texts = {"classes": own.classes, "measure": own.measure, "feature_names": model.feature_names}
     helper.set_model_props(proto, {name: str(value) for name, value in texts.items()})
     onnx.checker.check_model(proto)
     with replacing(path) as file:
@@ -79,7 +85,7 @@ def export_onnx(model: Model | ClassModel, path: PathLike) -> None:
 
 
 def _graph(
-    model: Model | ClassModel, description: Mapping[str, Any]
+    model: NetworkModel, description: Mapping[str, Any]
 ) -> tuple[list[Node], dict[str, NDArray[Any]], list[Output]]:
     """The nodes in order, the constants by name, and the outputs."""
     dtype = np.dtype(model.functions.network.dtype)
@@ -95,7 +101,9 @@ def _graph(
         constants["networks"] = np.array(len(outputs), dtype=dtype)
         nodes += [("Sum", outputs, "total", {}), ("Div", ["total", "networks"], "mean_output", {})]
         output = "mean_output"
-    if isinstance(model, ClassModel):
+    if not isinstance(model, Model):
+        from aesara_nondecomp.models.class_onnx import add_class_outputs
+
         return nodes, constants, add_class_outputs(model, output, nodes, constants)
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
     nodes.append(("Squeeze", [output, "column"], "scores", {}))
@@ -137,7 +145,7 @@ def _add_network(
 
 
 def _add_scaling(
-    model: Model | ClassModel, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]
+    model: NetworkModel, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]
 ) -> str:
     """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
     mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]

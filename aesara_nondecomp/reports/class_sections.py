@@ -16,6 +16,7 @@ from aesara_nondecomp.reports.class_facts import predicted_classes
 from aesara_nondecomp.reports.columns import Importance, Shift, importances, shifts
 from aesara_nondecomp.reports.curves import CalibrationCurve
 from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number, shaded
+from aesara_nondecomp.reports.page import page_of
 from aesara_nondecomp.reports.pictures import calibration_curve
 from aesara_nondecomp.reports.sections import (
     importance_section,
@@ -255,3 +256,31 @@ SECTIONS: tuple[Callable[[EvaluatedClasses], Section | None], ...] = (
     importance_section,
     training_section,
 )
+
+
+def class_evaluation_page(
+    model: Any, X: Any, codes: NDArray[Any], scores: NDArray[Any], facts: dict[str, Any], seed: Any = 0
+) -> str:
+    """Make the page of a model of several classes on labelled rows.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    X : matrix, shape (n, d) or table
+        As raw as the training rows.
+    codes : int array, shape (n,)
+        True classes.
+    scores : array, shape (n, K)
+        Its network's scores of X.
+    facts : dict of str to object
+        The figures, as in the JSON report.
+    seed : int, numpy Generator or None, default 0
+        Of the importance of columns.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return page_of(EvaluatedClasses.of(model, X, codes, scores, facts, seed), SECTIONS)

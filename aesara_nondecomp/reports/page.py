@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import __version__
 from aesara_nondecomp._files import replacing
-from aesara_nondecomp.reports import class_sections
 from aesara_nondecomp.reports.markup import Section, escaped, plain_name
 from aesara_nondecomp.reports.sections import SECTIONS, Evaluated
 
@@ -44,39 +43,24 @@ def evaluation_page(
     str
         HTML.
     """
-    return _page_of(Evaluated.of(model, X, signs, scores, facts, seed), SECTIONS)
+    return page_of(Evaluated.of(model, X, signs, scores, facts, seed), SECTIONS)
 
 
-def class_evaluation_page(
-    model: Any, X: Any, codes: NDArray[Any], scores: NDArray[Any], facts: dict[str, Any], seed: Any = 0
-) -> str:
-    """Make the page of a model of several classes on labelled rows.
+def page_of(found: Any, makers: Sequence[Callable[[Any], Section | None]]) -> str:
+    """Make the page of those sections that have anything to say.
 
     Parameters
     ----------
-    model : ClassModel
-        The model.
-    X : matrix, shape (n, d) or table
-        As raw as the training rows.
-    codes : int array, shape (n,)
-        True classes.
-    scores : array, shape (n, K)
-        Its network's scores of X.
-    facts : dict of str to object
-        The figures, as in the JSON report.
-    seed : int, numpy Generator or None, default 0
-        Of the importance of columns.
+    found : Evaluated or EvaluatedClasses
+        A model and its rows.
+    makers : sequence of callable
+        What makes each section.
 
     Returns
     -------
     str
         HTML.
     """
-    return _page_of(class_sections.EvaluatedClasses.of(model, X, codes, scores, facts, seed), class_sections.SECTIONS)
-
-
-def _page_of(found: Any, makers: Sequence[Callable[[Any], Section | None]]) -> str:
-    """The sections that have anything to say, as a page."""
     sections = [section for make in makers if (section := make(found)) is not None]
     return page(f"Report of a model for {plain_name(found.facts['model']['measure'])}", sections)
 

@@ -17,10 +17,9 @@ from aesara_nondecomp.cli import main
 from aesara_nondecomp.data import InputEncoder
 from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
 from aesara_nondecomp.reports.class_facts import class_evaluation_facts
-from aesara_nondecomp.reports.class_sections import SECTIONS, class_table
+from aesara_nondecomp.reports.class_sections import SECTIONS, class_evaluation_page, class_table
 from aesara_nondecomp.reports.curves import CalibrationCurve
 from aesara_nondecomp.reports.markup import number, plain_name, shaded
-from aesara_nondecomp.reports.page import class_evaluation_page
 
 RNG = np.random.default_rng(0)
 N = 500
