@@ -19,7 +19,13 @@ from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
-from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
+from aesara_nondecomp.models.network_model import (
+    NetworkModel,
+    label_from,
+    plain_label,
+    require_description,
+    weights_by_name,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
@@ -378,7 +384,7 @@ def class_model_from(
         ClassFunctions(network, Cells(priors)),
         parameters,
         measure,
-        tuple(header["classes"]),
+        tuple(map(label_from, header["classes"])),
         priors,
         InputEncoder.from_dict(header["encoder"]),
         None if rule is None else np.array(rule, float),

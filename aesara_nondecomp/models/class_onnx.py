@@ -69,7 +69,11 @@ def plain_labels(classes: Any) -> NDArray[Any]:
     found = np.asarray(classes)
     if found.dtype.kind in "iu":
         return found.astype(np.int64)
-    return found if found.dtype.kind in "bf" else np.array([str(label) for label in classes], dtype=object)
+    return found if found.dtype.kind in "bf" else np.array([_text(label) for label in classes], dtype=object)
+
+
+def _text(label: Any) -> str:
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
 
 
 def _add_rule(model: Any, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:

@@ -18,7 +18,7 @@ from aesara_nondecomp.metrics.class_bootstrap import (
     trivial_class_value,
 )
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores, is_diagonal
-from aesara_nondecomp.reports.facts import measure_facts
+from aesara_nondecomp.reports.facts import measure_facts, shown_label
 
 
 def class_model_facts(model: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def class_model_facts(model: Any) -> dict[str, Any]:
     """
     return {
         "measure": str(model.measure),
-        "classes": [label if isinstance(label, (bool, int, float, str)) else str(label) for label in model.classes],
+        "classes": [shown_label(label) for label in model.classes],
         "priors": model.priors.tolist(),
         "rule": rule_name(model),
     }

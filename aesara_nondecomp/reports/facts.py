@@ -34,7 +34,7 @@ def model_facts(model: Any) -> dict[str, Any]:
     dict of str to object
         "measure", "constraints", "prior", "threshold", and the labels "positive" and "negative".
     """
-    negative, positive = model.classes
+    negative, positive = map(shown_label, model.classes)
     return {
         "measure": str(model.measure),
         "constraints": [str(constraint) for constraint in model.constrained_by],
@@ -43,6 +43,22 @@ def model_facts(model: Any) -> dict[str, Any]:
         "positive": positive,
         "negative": negative,
     }
+
+
+def shown_label(label: Any) -> Any:
+    """A label as a report shows it.
+
+    Parameters
+    ----------
+    label : object
+        Of a model.
+
+    Returns
+    -------
+    bool, int, float or str
+        Text for bytes and dates.
+    """
+    return label if isinstance(label, (bool, int, float, str)) else str(label)
 
 
 def evaluation(
