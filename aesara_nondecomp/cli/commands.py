@@ -9,9 +9,10 @@ import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,7 +36,7 @@ from aesara_nondecomp.cli.tables import (
     row_blocks,
 )
 from aesara_nondecomp.cli.usage import check_training, usage_errors
-from aesara_nondecomp.data import check_lengths, decode, encode_as
+from aesara_nondecomp.data import check_lengths, count_labels, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.models import Model, load_model
@@ -49,6 +50,8 @@ from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.progress import progress_of
 
 NOT_TYPED = ("command", "parser", "stop")  # of the options: what the user did not type
+
+Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text
 
 
 def train(options: argparse.Namespace) -> int:
@@ -73,11 +76,18 @@ def train(options: argparse.Namespace) -> int:
         typed = {name: str(value) for name, value in vars(options).items() if name not in NOT_TYPED}
         agree(comm, {**typed, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
+    measure, several = options.measure, count_labels(table.y) > 2 or not isinstance(options.measure, measures.Measure)
+    if several:
+        measure = _of_classes().measure_for(measure, table.y)
+        several = not isinstance(measure, measures.Measure)  # otherwise `fit` says what to do
+    if several:
+        network = _of_classes().class_network(options, count_labels(table.y))
+        chosen.update(algorithm=options.algorithm, network=network)
     start = time.perf_counter()
     model = fit(
         X,
         y,
-        options.measure,
+        measure,
         positive=positive,
         groups=table.groups,
         constraints=options.constraints,
@@ -126,14 +136,6 @@ def _how_to_go_on(checkpoint: Checkpoint | None) -> str:
     return f"The checkpoint is {checkpoint.path}: run the command again with --resume to go on."
 
 
-def _load(path: str) -> Model:
-    """The model of a file, if it is one of two classes."""
-    model = load_model(path)
-    needed = "commands take models of two classes; in Python, load_model(path).predict(X) takes this one"
-    require(isinstance(model, Model), needed, type(model).__name__)
-    return model
-
-
 def predict(options: argparse.Namespace) -> int:
     """Write the prediction, score and probability of each row, one line per row.
 
@@ -148,22 +150,35 @@ def predict(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out)
-    model = _load(options.model)
-    quantifier = model.require_quantifier()
+    model = load_model(options.model)
+    several = not isinstance(model, Model)
+    header, lines_of = (
+        _of_classes().prediction_lines(model, options.scores) if several else _prediction_lines(model)
+    )  # fmt: skip
     blocks = _score_blocks(model, options, shown=options.out not in (None, STANDARD_STREAM) or not sys.stdout.isatty())
     first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
     with _output(options.out) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("row", "prediction", "score", "probability"))
+        writer.writerow(("row", *header))
         for scores in itertools.chain([first], blocks):
-            labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-            probabilities = quantifier.posteriors(scores)
             # `rows` comes last, so that no number is taken for a row that is not there.
-            for label, score, probability, row in zip(labels.tolist(), scores.tolist(), probabilities.tolist(), rows):
-                writer.writerow((row, label, f"{score:.6g}", f"{probability:.6g}"))
+            for line, row in zip(lines_of(scores), rows):
+                writer.writerow((row, *line))
     if options.out not in (None, STANDARD_STREAM) and not options.quiet and not is_stream(options.out):
         print(f"{next(rows) - 1} predictions in {options.out}")
     return 0
+
+
+def _prediction_lines(model: Model) -> tuple[list[str], Callable[[NDArray[Any]], Iterable[Sequence[Any]]]]:
+    """The names of the columns, and what makes the lines of a block of scores."""
+    quantifier = model.require_quantifier()
+
+    def lines_of(scores: NDArray[Any]) -> Iterable[Sequence[Any]]:
+        labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
+        numbers = (map("{:.6g}".format, values.tolist()) for values in (scores, quantifier.posteriors(scores)))
+        return zip(labels.tolist(), *numbers)
+
+    return ["prediction", "score", "probability"], lines_of
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -180,14 +195,17 @@ def evaluate(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out, options.html)
-    model = _load(options.model)
+    model = load_model(options.model)
+    _write(options, *(_of_classes().evaluated if not isinstance(model, Model) else _evaluated)(model, options))
+    return 0
+
+
+def _evaluated(model: Model, options: argparse.Namespace) -> Outcome:
+    """The figures, what makes the page of them, and the lines of text."""
     X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
     model.require_quantifier()
     by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
     facts = evaluation_facts(model, scores, signs, options.draws, options.seed, by_group, verdicts)
-    reports.write_report(options.out, facts)
-    if options.html is not None:
-        reports.write_text(options.html, evaluation_page(model, X, signs, scores, facts, options.seed))
     lines = [
         *reports.model_lines(facts["model"]),
         f"{facts['rows']} rows, {facts['positives']} of them positive ({facts['prior']:.4f})",
@@ -197,8 +215,7 @@ def evaluate(options: argparse.Namespace) -> int:
         *reports.prevalence_lines(facts["prevalence"]),
         *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
-    _print(lines, options)
-    return 0
+    return facts, lambda: evaluation_page(model, X, signs, scores, facts, options.seed), lines
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -220,14 +237,19 @@ def compare(options: argparse.Namespace) -> int:
     paths = options.model, options.other
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
-    models = [_load(path) for path in paths]  # both are looked at before one is compiled
+    models = [load_model(path) for path in paths]  # both are looked at before one is compiled
+    several = [not isinstance(model, Model) for model in models]
+    needed = "two models of the same labels, both of two classes or both of several"
+    require(several[0] == several[1], needed, [tuple(model.classes) for model in models])
+    _write(options, *(_of_classes().compared if several[0] else _compared)(models, names, options))
+    return 0
+
+
+def _compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+    """The figures, what makes the page of them, and the lines of text."""
     first, second = (_scored(model, options)[1] for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
-    reports.write_report(options.out, facts)
-    if options.html is not None:
-        reports.write_text(options.html, comparison_page(first, second, names, facts))
-    _print(reports.comparison_lines(facts, names), options)
-    return 0
+    return facts, lambda: comparison_page(first, second, names, facts), reports.comparison_lines(facts, names)
 
 
 def quantify(options: argparse.Namespace) -> int:
@@ -244,7 +266,8 @@ def quantify(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out)
-    model = _load(options.model)
+    model = load_model(options.model)
+    require(isinstance(model, Model), "quantify takes models of two classes", type(model).__name__)
     quantifier = model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options)))
     facts: dict[str, Any] = {
@@ -271,7 +294,7 @@ def write_onnx(options: argparse.Namespace) -> int:
         Exit status, 0.
     """
     _check_outputs(options, options.out)
-    model = _load(options.model)
+    model = load_model(options.model)
     export_onnx(model, _path_of(options.out))
     names = model.encoder.feature_names or ()
     columns = f": {', '.join(names)}" if names else ""
@@ -294,11 +317,11 @@ def _scored(model: Model, options: argparse.Namespace, groups: Any = None) -> tu
     return table.X, Scored(model, signs, scores), table.groups
 
 
-def _score_blocks(model: Model, options: argparse.Namespace, shown: bool = True) -> Iterator[NDArray[Any]]:
+def _score_blocks(model: Any, options: argparse.Namespace, shown: bool = True) -> Iterator[NDArray[Any]]:
     """Scores of the rows of a file, block by block, with progress unless it would mix with what is written."""
     with progress_of(None, 0, shown and not options.quiet, "row") as advance:
         rows = row_blocks(options.data, model, options.delimiter, options.decimal)
-        yield from _counted(model.decision_blocks(rows), advance)
+        yield from _counted(model.score_blocks(rows), advance)
 
 
 def _counted(blocks: Iterator[NDArray[Any]], advance: Callable[[int], None]) -> Iterator[NDArray[Any]]:
@@ -337,9 +360,17 @@ def _positive(labels: np.ndarray, text: str | None) -> Any:
     return None if text is None else label_like(text, np.unique(labels).tolist())
 
 
-def _report_training(
-    model: Model, matrix: metrics.ConfusionMatrix, rows: str, table: LabelledTable, options: argparse.Namespace
-) -> None:
+def _report_training(model: Any, matrix: Any, rows: str, table: LabelledTable, options: argparse.Namespace) -> None:
+    report = _of_classes().trained if not isinstance(model, Model) else partial(_trained, table=table)
+    facts, lines = report(model, matrix, rows, options)
+    reports.write_report(options.report, facts)
+    _print(lines, options)
+
+
+def _trained(
+    model: Model, matrix: metrics.ConfusionMatrix, rows: str, options: argparse.Namespace, table: LabelledTable
+) -> tuple[dict[str, Any], list[str]]:
+    """The figures of training, and the lines of text."""
     facts = {
         "model": reports.model_facts(model),
         "steps": len(model.history),
@@ -347,7 +378,6 @@ def _report_training(
         "judged_on": f"{rows} rows",
         **reports.evaluation(model, matrix, draws=1000, seed=options.seed, worst=_worst_group(model, rows, table)),
     }
-    reports.write_report(options.report, facts)
     value = facts["measures"][str(model.measure)]
     steps = f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
     interval = f"95 % interval {interval_text(value['low'], value['high'])}, one label for all {value['trivial']:.4f}"
@@ -357,7 +387,7 @@ def _report_training(
         f"{matrix.TP + matrix.FN} of them positive" + ("" if math.isnan(value["low"]) else f" ({interval})"),
         f"saved in {options.out}",
     ]
-    _print(lines, options)
+    return facts, lines
 
 
 def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, float] | None:
@@ -389,6 +419,21 @@ def _output(path: str | None) -> Iterator[IO[str]]:
         return
     with replacing(path, text=True) as file:
         yield file
+
+
+def _of_classes() -> Any:
+    """What the commands do with labels of several classes; its modules take long to load."""
+    from aesara_nondecomp.cli import class_commands
+
+    return class_commands
+
+
+def _write(options: argparse.Namespace, facts: dict[str, Any], page: Callable[[], str], lines: list[str]) -> None:
+    """Write the figures as JSON and as a page where they are asked for, and print the lines."""
+    reports.write_report(options.out, facts)
+    if options.html is not None:
+        reports.write_text(options.html, page())
+    _print(lines, options)
 
 
 def _print(lines: list[str], options: argparse.Namespace) -> None:

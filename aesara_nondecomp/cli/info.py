@@ -9,6 +9,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp._tables import table_lines
 from aesara_nondecomp.cli.reports import as_json
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.catalogue import WITH_GROUPS_OR_CONSTRAINTS, example, parameter_names
 
 
@@ -25,15 +26,18 @@ def list_measures(options: argparse.Namespace) -> int:
     int
         Exit status 0.
     """
+    two: dict[str, Any] = {name: example(name) for name in (*measures.names(), *WITH_GROUPS_OR_CONSTRAINTS)}
+    several: dict[str, Any] = {name: multiclass.example(name) for name in multiclass.names()}
     facts: list[dict[str, Any]] = [
         {
             "measure": name,
+            "classes": "two or more" if name in two and name in several else "two" if name in two else "more",
             "better": "larger" if measure.greater_is_better else "smaller",
-            "drivers": [measure.algorithm] if measure.algorithm else list(measure.drivers()),
-            "parameters": list(parameter_names(name)),
+            "drivers": _drivers(measure),
+            "parameters": list(parameter_names(name) if name in two else multiclass.parameter_names(name)),
             "needs": _needs(measure),
         }
-        for name, measure in ((name, example(name)) for name in (*measures.names(), *WITH_GROUPS_OR_CONSTRAINTS))
+        for name, measure in {**two, **{name: several[name] for name in several if name not in two}}.items()
     ]
     if options.json:
         print(as_json(facts))
@@ -41,6 +45,7 @@ def list_measures(options: argparse.Namespace) -> int:
         rows = [
             (
                 fact["measure"],
+                fact["classes"],
                 fact["better"],
                 " ".join(fact["drivers"]) or "report only",
                 ", ".join(fact["parameters"]),
@@ -48,11 +53,17 @@ def list_measures(options: argparse.Namespace) -> int:
             )
             for fact in facts
         ]
-        print("\n".join(table_lines(("measure", "better", "trained by", "parameters", "needs"), rows)))
+        print("\n".join(table_lines(("measure", "classes", "better", "trained by", "parameters", "needs"), rows)))
     return 0
 
 
-def _needs(measure: measures.Measure) -> str | None:
+def _drivers(measure: Any) -> list[str]:
+    """Algorithms that train for a measure: one of its own, or drivers."""
+    own = getattr(measure, "algorithm", None)
+    return [own] if own else list(measure.drivers())
+
+
+def _needs(measure: Any) -> str | None:
     """What `train` needs beside a measure."""
     if isinstance(measure, measures.GroupMeasure):
         return "--groups"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Sequence
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from aesara_nondecomp import __version__, measures
@@ -12,7 +14,6 @@ from aesara_nondecomp._checks import positive_int, random_generator, require, su
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.measures.constraints import parse_constraint
-from aesara_nondecomp.measures.elsewhere import meaning_of
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -99,7 +100,8 @@ def _add_train(commands: Any) -> None:
         "--measure",
         type=_measure,
         default="f1",
-        help="what to train for, such as f1, min, kld or fbeta:beta=2 (default: f1)",
+        help="what to train for, such as f1, min, kld or fbeta:beta=2, or of several classes min_recall, macro_f1, qwk "
+        "(default: f1)",
     )
     train.add_argument(
         "--groups",
@@ -119,7 +121,8 @@ def _add_train(commands: Any) -> None:
         help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
         "repeated)",
     )
-    for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
+    _add_parameter(train, "algorithm", _class_algorithms)
+    for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
     _add_parameter(train, "validation")
@@ -146,6 +149,7 @@ def _add_predict(commands: Any) -> None:
         metavar="FILE",
         help="a .csv: row, prediction, score, probability (default: -, standard output)",
     )
+    predict.add_argument("--scores", action="store_true", help="of several classes, write the scores of each too")
     _add_quiet(predict)
     predict.set_defaults(command=_later("predict"))
 
@@ -236,8 +240,8 @@ def _add_facts(commands: Any) -> None:
     doctor.set_defaults(command=_later("doctor", "info"))
 
 
-def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add an option from the table of parameters, which holds its range, default and text."""
+def _add_parameter(parser: argparse.ArgumentParser, name: str, more: Callable[[], Collection[str]] = tuple) -> None:
+    """Add an option from the table of parameters, which holds its range, default and text; `more()` are taken too."""
     row = PARAMETERS[name]
 
     def read(text: str) -> Any:
@@ -245,11 +249,22 @@ def _add_parameter(parser: argparse.ArgumentParser, name: str) -> None:
             value = row.read(text)  # type: ignore[misc]  # it is an option
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {row.accepts}, got {text!r}") from None
-        return _checked(lambda: row.check(name, value))
+        try:
+            return row.check(name, value)
+        except ValueError as error:
+            if value in more():
+                return value
+            raise argparse.ArgumentTypeError(str(error)) from None
 
     shown = "" if row.default is None else f" (default: {_as_typed(row.default)})"
     flag, text = f"--{name.replace('_', '-')}", row.text[0].lower() + row.text[1:].rstrip(".")
     parser.add_argument(flag, type=read, default=row.default, metavar=name.upper(), help=f"{text}{shown}")
+
+
+def _class_algorithms() -> Collection[str]:
+    from aesara_nondecomp.training.class_recipes import CLASS_BUILDERS
+
+    return CLASS_BUILDERS
 
 
 def _as_typed(value: Any) -> str:
@@ -341,19 +356,19 @@ def _delimiter(text: str) -> str:
     return delimiter
 
 
-def _measure(text: str) -> measures.Measure:
+def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeasure:
     """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
-    if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
-        raise argparse.ArgumentTypeError(
-            f"{name!r} is of several classes, which fit takes in Python: an.fit(X, y, {name!r}). "
-            f"{meaning_of(name, measures.names())}"
-        )
     try:
-        pairs = [part.split("=") for part in rest.split(",") if part]
+        pairs = [part.split("=", 1) for part in re.split(r",(?=\s*\w+\s*=)", rest) if part]
+        if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
+            return measures.multiclass.get(name, **{key.strip(): json.loads(value) for key, value in pairs})
         return measures.get(name, **{key.strip(): float(value) for key, value in pairs})
     except (ValueError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2.") from None
+        more = (
+            ", or mean_of_worst:h=2 and cost_matrix:costs=[[0,1],[5,0]]" if name in measures.multiclass.names() else ""
+        )
+        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2{more}.") from None
 
 
 def _constraint(text: str) -> measures.Constraint:

@@ -90,16 +90,31 @@ def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
         ("", *(f"predicted {label}" for label in labels)),
         [(f"true {labels[0]}", cells["TN"], cells["FP"]), (f"true {labels[1]}", cells["FN"], cells["TP"])],
     )
-    rows = [
-        (name, m["better"], number_text(m["value"]), interval_text(m["low"], m["high"]), number_text(m["trivial"]))
-        for name, m in facts["measures"].items()
-    ]
     rates = f"true positive rate {number_text(facts['true_positive_rate'])}, true negative rate "
     return [
         *confusion,
         rates + number_text(facts["true_negative_rate"]),
         "",
-        *table_lines(("measure", "better", "value", "95 % interval", "one label"), rows),
+        *table_lines(("measure", "better", "value", "95 % interval", "one label"), measure_rows(facts)),
+    ]
+
+
+def measure_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The measures of an evaluation as rows of a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `evaluation` or `class_evaluation`.
+
+    Returns
+    -------
+    list of tuple of str
+        Name, what is better, value, interval, and value of the best constant prediction.
+    """
+    return [
+        (name, m["better"], number_text(m["value"]), interval_text(m["low"], m["high"]), number_text(m["trivial"]))
+        for name, m in facts["measures"].items()
     ]
 
 
@@ -119,18 +134,34 @@ def comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:
         The lines.
     """
     first, second = facts["models"]
-    rows = [
+    return [
+        *(f"{name}: {line}" for name, each in zip(names, (first, second)) for line in model_lines(each["model"])),
+        f"{first['rows']} rows, {first['positives']} of them positive; predictions differ on {facts['differ']}",
+        "",
+        *table_lines(("measure", "better", *names, "difference", "95 % interval"), difference_rows(facts)),
+    ]
+
+
+def difference_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The differences of two models as rows of a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `comparison_facts` or `class_comparison_facts`.
+
+    Returns
+    -------
+    list of tuple of str
+        Name, what is better, both values, the difference and its interval.
+    """
+    first, second = facts["models"]
+    return [
         (measure, m["better"], number_text(first["measures"][measure]["value"]),
          number_text(second["measures"][measure]["value"]), number_text(m["value"]),
          interval_text(m["low"], m["high"]))
         for measure, m in facts["differences"].items()
     ]  # fmt: skip
-    return [
-        *(f"{name}: {line}" for name, each in zip(names, (first, second)) for line in model_lines(each["model"])),
-        f"{first['rows']} rows, {first['positives']} of them positive; predictions differ on {facts['differ']}",
-        "",
-        *table_lines(("measure", "better", *names, "difference", "95 % interval"), rows),
-    ]
 
 
 def prevalence_lines(estimates: dict[str, float]) -> list[str]:

@@ -17,7 +17,7 @@ from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
 from aesara_nondecomp.training.parameters import PARAMETERS
-from aesara_nondecomp.training.recipes import Problem, recipe_for, with_preset
+from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for, with_preset
 from aesara_nondecomp.training.table_network import TableNetwork
 
 
@@ -63,10 +63,12 @@ def check_training(options: argparse.Namespace) -> dict[str, Any]:
             raise ValueError("--tune-threshold needs held-out rows: leave --validation out, or give it a share")
         if options.mpi:
             require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
-        algorithm = with_preset(options.algorithm, options.preset)
         _check_groups(options)
-        if not options.groups:
-            recipe_for(options.measure, Problem(0.5, eps=0.001), algorithm)  # which says if there is none
+        algorithm, of_two = options.algorithm, isinstance(options.measure, measures.Measure)
+        if of_two and algorithm in ALGORITHMS:  # those of several classes are checked with the labels
+            algorithm = with_preset(algorithm, options.preset)
+            if not options.groups:
+                recipe_for(options.measure, Problem(0.5, eps=0.001), algorithm)  # which says if there is none
         return {
             "algorithm": algorithm,
             "network": _network(options),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -58,6 +59,7 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     """
     values = _label_vector(y)
     found = _labels_in(values)
+    _refuse_other_kinds(found)
     if len(found) != 2:
         raise ValueError(
             f"labels must hold exactly two classes, got {len(found)}: {_preview(found)}. "
@@ -184,6 +186,7 @@ def encode_classes(y: Any) -> ClassLabels:
     """
     values = _label_vector(y)
     found = _labels_in(values)
+    _refuse_other_kinds(found)
     if len(found) < 2:
         raise ValueError(f"labels must hold at least two classes, got {_preview(found)}. Check how they were read.")
     fractions = [label for label in found if isinstance(label, float) and not label.is_integer()]
@@ -275,7 +278,7 @@ def _is_label(value: Any) -> bool:
 
 
 def _label_vector(y: Any) -> NDArray[Any]:
-    values = as_array(y, "labels")
+    values = _exact_times(as_array(y, "labels"))
     if values.ndim == 2 and values.shape[1] == 1:
         raise ValueError(f"labels must be one-dimensional, got shape {values.shape}. Pass y.ravel().")
     if values.ndim != 1:
@@ -285,6 +288,33 @@ def _label_vector(y: Any) -> NDArray[Any]:
     return values
 
 
+def _exact_times(values: NDArray[Any]) -> NDArray[Any]:
+    """Times as objects of Python's, and other values as they are; finer ones than microseconds would become numbers."""
+    if values.dtype.kind != "M":
+        return values
+    if np.isnat(values).any():
+        raise _missing("NaT")
+    times = values if isinstance(values[:1].tolist()[0], datetime.date) else values.astype("datetime64[us]")
+    if not np.array_equal(times, values):
+        raise ValueError("labels that are times must be of whole microseconds. Round them, or convert them to text.")
+    return times.astype(object)
+
+
+def _missing(what: str) -> ValueError:
+    return ValueError(f"labels must not be missing, got {what} among them. Drop those rows or fill them in.")
+
+
+def _refuse_other_kinds(found: Sequence[Any]) -> None:
+    """Refuse labels that no model file could hold."""
+    plain = [label.item() if isinstance(label, np.generic) else label for label in found]
+    strange = [label for label in plain if not isinstance(label, (bool, int, float, str, bytes, datetime.date))]
+    if strange:
+        raise ValueError(
+            f"labels must be booleans, numbers, text, bytes or dates, got {_preview(strange)}. Convert them to text or "
+            "whole numbers."
+        )
+
+
 def _labels_in(values: NDArray[Any]) -> list[Any]:
     """The distinct labels in sorted order, as plain Python scalars."""
     # np.unique cannot sort mixed objects and would keep every NaN apart, so objects go through a set.
@@ -292,8 +322,9 @@ def _labels_in(values: NDArray[Any]) -> list[Any]:
         found = list(set(values.tolist())) if values.dtype == object else distinct(values).tolist()
     except TypeError:
         raise ValueError(f"labels must be numbers or strings, got {shown(values[0])}.") from None
-    if any(isinstance(label, float) and label != label for label in found):
-        raise ValueError("labels must not be missing, got NaN among them. Drop those rows or fill them in.")
+    for label in found:
+        if isinstance(label, (float, datetime.date)) and label != label:
+            raise _missing("NaN" if isinstance(label, float) else "NaT")
     try:
         return sorted(found)
     except TypeError:

@@ -17,7 +17,7 @@ from aesara_nondecomp.data.column_kinds import without_row_names
 from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
-from aesara_nondecomp.training.fit_classes import takes_classes
+from aesara_nondecomp.training.class_labels import takes_classes
 
 
 def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = False, min_rows: int = 1) -> Any:

@@ -1,7 +1,7 @@
 """The record of a run: steps and evaluations, as a DataFrame and as a figure."""
 
 from aesara_nondecomp._names import lazy
-from aesara_nondecomp.history.plots import plot_history, running_mean
+from aesara_nondecomp.history.plots import plot_confusion, plot_history, running_mean
 from aesara_nondecomp.history.records import (
     ClassEvaluation,
     ClassStep,
@@ -17,6 +17,7 @@ __all__ = [
     "Evaluation",
     "Step",
     "collapsed_since",
+    "plot_confusion",
     "plot_history",
     "running_mean",
     "to_frame",

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._arrays import as_floats
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._figures import new_figure, save_figure
-from aesara_nondecomp.history.records import Step
+from aesara_nondecomp.history.records import ClassStep, Step
+from aesara_nondecomp.metrics import ConfusionMatrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,16 +23,20 @@ _DUALS = {
     "beta": "beta: weight of the true negative rate",
     "v": "v: level of the measure",
 }
+MOST_LINES = 10  # of a panel
+MOST_NUMBERS = 20  # classes of a matrix whose cells show their counts
 
 
 def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span: int = 50) -> Figure:
     """Plot a run: the measure on the validation rows, class rates, duals, and the gradient norm.
 
+    Of several classes the rates are the recalls; of many, those of the ten with most rows.
+
     Networks that vote come one after another; their evaluations, of all of them together, count the steps of each.
 
     Parameters
     ----------
-    model : Model
+    model : Model or ClassModel
         As returned by `fit`.
     path : str or path-like, optional
         Also write the figure to this file, in the format of its suffix.
@@ -53,7 +60,10 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
         raise ValueError("plot_history needs a model with a history, got one without: a loaded model has none.")
     axes = figure.subplots(2, 2, sharex=not model.voters)
     _draw_evaluations(axes[0, 0], model)
-    _draw_rates(axes[0, 1], model.history, span)
+    if isinstance(model.history[0], ClassStep):
+        _draw_recalls(axes[0, 1], model, span)
+    else:
+        _draw_rates(axes[0, 1], model.history, span)
     _draw_duals(axes[1, 0], model.history)
     _draw_gradient(axes[1, 1], model.history, span)
     for axis in axes[1]:
@@ -61,6 +71,64 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     if path is not None:
         save_figure(figure, path, dpi=150)
     return figure
+
+
+def plot_confusion(confusion: Any, classes: Any = None, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Plot a confusion matrix: the share of each true class by predicted class, with the counts.
+
+    Parameters
+    ----------
+    confusion : array-like, shape (K, K), or ConfusionMatrix
+        True classes by predicted ones, as from `ClassModel.confusion_matrix`.
+    classes : sequence of K labels, optional
+        In the order of the matrix. Default: their numbers; of a ConfusionMatrix "negative" and "positive".
+    path : str or path-like, optional
+        Also write the figure to this file, in the format of its suffix.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Made without pyplot.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        If the matrix is not square, a count is negative or no number, or there are not as many labels.
+    """
+    if isinstance(confusion, ConfusionMatrix):
+        TP, FN, FP, TN = confusion  # noqa: N806 -- as the matrix calls them
+        confusion, classes = [[TN, FP], [FN, TP]], ("negative", "positive") if classes is None else classes
+    counts = as_floats(confusion, "confusion")
+    square = counts.ndim == 2 and counts.shape[0] == counts.shape[1] >= 2
+    require(square, "confusion must have shape (K, K), true classes by predicted ones", counts.shape)
+    require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "counts must be finite and at least 0", confusion)
+    n = len(counts)
+    labels = [_shortened(label) for label in (range(n) if classes is None else classes)]
+    require(len(labels) == n, f"classes must be {n} labels, one for each row of the matrix", len(labels))
+    size = 3 + min(0.45 * n, 9)
+    figure = new_figure(size + 1, size)
+    _draw_matrix(figure, counts, labels)
+    if path is not None:
+        save_figure(figure, path, dpi=150)
+    return figure
+
+
+def _draw_matrix(figure: Figure, counts: NDArray[Any], labels: Sequence[str]) -> None:
+    axis, n = figure.subplots(), len(labels)
+    with np.errstate(invalid="ignore"):
+        shares = counts / counts.sum(axis=1, keepdims=True)
+    image = axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    figure.colorbar(image, ax=axis, label="share of the true class")
+    axis.set(title="Confusion matrix", xlabel="predicted class", ylabel="true class")
+    shown = np.unique(np.linspace(0, n - 1, min(n, 2 * MOST_NUMBERS)).astype(int))
+    axis.set_xticks(shown, [labels[k] for k in shown], rotation=90 if max(map(len, labels)) > 3 else 0)
+    axis.set_yticks(shown, [labels[k] for k in shown])
+    if n <= MOST_NUMBERS:
+        for true, predicted in np.ndindex(n, n):
+            colour = "white" if shares[true, predicted] > 0.6 else "black"
+            axis.text(predicted, true, f"{counts[true, predicted]:.6g}", ha="center", va="center", color=colour)
 
 
 def dual_label(name: str) -> str:
@@ -132,10 +200,25 @@ def _draw_rates(axis: Any, history: Sequence[Step], span: int) -> None:
     axis.legend()
 
 
-def _draw_duals(axis: Any, history: Sequence[Step]) -> None:
+def _draw_recalls(axis: Any, model: Any, span: int) -> None:
+    axis.set(title=f"Recalls of the batches, mean of {span} steps", ylabel="recall", ylim=(-0.03, 1.03))
+    steps, recalls = [step.step for step in model.history], np.array([step.recalls for step in model.history])
+    for k in sorted(np.argsort(-np.asarray(model.priors), kind="stable")[:MOST_LINES].tolist()):
+        axis.plot(steps, running_mean(recalls[:, k].tolist(), span), label=_shortened(model.classes[k]))
+    axis.legend()
+
+
+def _shortened(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= 24 else f"{text[:21]}..."
+
+
+def _draw_duals(axis: Any, history: Sequence[Step] | Sequence[ClassStep]) -> None:
     axis.set(title="Duals", ylabel="value after the step")
-    names = sorted({name for step in history for name in step.duals})
-    for name in names:
+    names = list(dict.fromkeys(name for step in history for name in step.duals))
+    if isinstance(history[0], Step):
+        names.sort()
+    for name in names[:MOST_LINES]:
         values = [step.duals.get(name, np.nan) for step in history]
         axis.plot([step.step for step in history], values, linewidth=1, label=dual_label(name))
     if names:
@@ -145,7 +228,7 @@ def _draw_duals(axis: Any, history: Sequence[Step]) -> None:
         axis.text(0.5, 0.5, "fixed weights: no duals", ha="center", va="center", transform=axis.transAxes, color="grey")
 
 
-def _draw_gradient(axis: Any, history: Sequence[Step], span: int) -> None:
+def _draw_gradient(axis: Any, history: Sequence[Step] | Sequence[ClassStep], span: int) -> None:
     steps, norms = [step.step for step in history], [step.gradient_norm for step in history]
     axis.set(title="Gradient norm of the objective", ylabel="Euclidean norm", yscale="log")
     axis.plot(steps, norms, color="C0", alpha=0.3, linewidth=0.5, label="each step")

@@ -112,6 +112,16 @@ class ClassEvaluation(NamedTuple):
     log_likelihood: float
     excess: float = 0.0
 
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """Recall of each class; NaN for a missing class."""
+        return tuple(row[k] / sum(row) if sum(row) else float("nan") for k, row in enumerate(self.confusion))
+
+    @property
+    def one_class(self) -> bool:
+        """Whether all rows were given the same class."""
+        return sum(map(any, zip(*self.confusion))) == 1
+
 
 class Evaluation(NamedTuple):
     """Confusion counts of the averaged weights on the validation rows after one step.
@@ -157,27 +167,36 @@ class Evaluation(NamedTuple):
         return self.confusion_matrix
 
 
-def collapsed_since(records: Iterable[Evaluation | Step]) -> int | None:
+def collapsed_since(records: Iterable[Evaluation | ClassEvaluation | Step]) -> int | None:
     """The step since which only one class was predicted: the sign of a collapsed classifier.
 
     Parameters
     ----------
-    records : iterable of Evaluation or of Step
-        Of a model: `model.evaluations` (validation rows, averaged weights) or `model.history` (single batches).
+    records : iterable of Evaluation, of ClassEvaluation or of Step
+        Of a model: `model.evaluations` (validation rows, averaged weights), or of two classes `model.history` (single
+        batches).
 
     Returns
     -------
     int or None
-        None if there is no record, or the last one shows both classes.
+        None if there is no record, or the last one shows several classes.
     """
     first, label = None, None
     for record in records:
-        share = _predicted_prevalence(record)
-        if share not in (0.0, 1.0):
+        only = _only_class(record)
+        if only is None:
             first, label = None, None
-        elif share != label:
-            first, label = record.step, share
+        elif only != label:
+            first, label = record.step, only
     return first
+
+
+def _only_class(record: Evaluation | ClassEvaluation | Step) -> int | None:
+    """The number of the class that all rows are predicted to be of, if there is one."""
+    if isinstance(record, ClassEvaluation):
+        return next(k for k, rows in enumerate(zip(*record.confusion)) if any(rows)) if record.one_class else None
+    share = _predicted_prevalence(record)
+    return int(share) if share in (0.0, 1.0) else None
 
 
 def _predicted_prevalence(record: Evaluation | Step) -> float:
@@ -187,20 +206,20 @@ def _predicted_prevalence(record: Evaluation | Step) -> float:
     return (sums.count_pos + sums.n_neg - sums.count_neg) / (sums.n_pos + sums.n_neg)
 
 
-def to_frame(history: Sequence[Step]) -> pandas.DataFrame:
+def to_frame(history: Sequence[Step] | Sequence[ClassStep]) -> pandas.DataFrame:
     """The steps as a pandas DataFrame, one row per step.
 
     Parameters
     ----------
-    history : sequence of Step
+    history : sequence of Step or of ClassStep
         Such as `Model.history`.
 
     Returns
     -------
     pandas.DataFrame
-        Index "step". Columns "samples", "seconds", "learning_rate", "gradient_norm", "soft_P", "soft_N" (sigmoid
-        reward) and "hard_P", "hard_N" (TPR and TNR) of the batch, and one per dual, such as "dual_alpha"; NaN for a
-        missing class or dual.
+        Index "step". Columns "samples", "seconds", "learning_rate" and "gradient_norm"; of the batch "soft_P", "soft_N"
+        (sigmoid reward), "hard_P" and "hard_N" (TPR and TNR), or of several classes "recall_0", "recall_1" and so on;
+        and one per dual, such as "dual_alpha"; NaN for a missing class or dual.
 
     Raises
     ------
@@ -211,10 +230,17 @@ def to_frame(history: Sequence[Step]) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise ImportError("a DataFrame needs pandas: pip install 'aesara-nondecomp[frames]'") from None
-    columns = ["step", "samples", "seconds", "learning_rate", "gradient_norm", "soft_P", "soft_N", "hard_P", "hard_N"]
-    numbers = [
-        (s.step, s.samples, s.seconds, s.learning_rate, s.gradient_norm, *s.soft_rates, *s.hard_rates) for s in history
+    columns = ["samples", "seconds", "learning_rate", "gradient_norm"]
+    rows = [
+        {"step": step.step, **{name: getattr(step, name) for name in columns}, **_rates_of(step)} for step in history
     ]
+    names = list(rows[0]) if rows else ["step", *columns, "soft_P", "soft_N", "hard_P", "hard_N"]
     duals = pandas.DataFrame([step.duals for step in history]).add_prefix("dual_")
-    frame = pandas.concat([pandas.DataFrame(numbers, columns=columns), duals], axis=1)
+    frame = pandas.concat([pandas.DataFrame(rows, columns=names), duals], axis=1)
     return frame.set_index("step")
+
+
+def _rates_of(step: Step | ClassStep) -> dict[str, float]:
+    if isinstance(step, ClassStep):
+        return {f"recall_{k}": recall for k, recall in enumerate(step.recalls)}
+    return dict(zip(("soft_P", "soft_N", "hard_P", "hard_N"), (*step.soft_rates, *step.hard_rates)))

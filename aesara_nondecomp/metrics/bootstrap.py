@@ -109,10 +109,8 @@ def bootstrap(
     _warn_of_few_rows(positives, negatives)
     intervals = {}
     for measure in found:
-        low, high = _quantiles(np.asarray(measure.from_counts(*drawn)), tails)
-        value = score(measure, confusion)
-        # The tails of a skewed distribution may leave out the value itself.
-        intervals[str(measure)] = (low, high) if np.isnan(value) else (min(low, value), max(high, value))
+        drawn_values = np.asarray(measure.from_counts(*drawn))
+        intervals[str(measure)] = interval_of(drawn_values, tails, score(measure, confusion))
     return Intervals(intervals, positives, negatives)
 
 
@@ -178,8 +176,7 @@ def bootstrap_difference(
     counts = np.bincount(4 * truth + 2 * both[0] + both[1], minlength=8)
     differ, positives = int(counts[[1, 2, 5, 6]].sum()), int(truth.sum())
     _warn_of_few_rows(positives, len(truth) - positives)
-    if 0 < differ < FEW_ROWS:
-        warn_caller(f"intervals of differences from {differ} rows that are predicted differently are rough.")
+    warn_of_few_that_differ(differ)
     drawn = rng.multinomial(len(truth), counts / len(truth), size=positive_int("n_resamples", n_resamples))
     cells = drawn.T.reshape(2, 2, 2, -1)  # by truth, first and second prediction
     matrices = [(t[1, 1], t[1, 0], t[0, 1], t[0, 0]) for t in (cells.sum(axis=2), cells.sum(axis=1))]
@@ -187,7 +184,7 @@ def bootstrap_difference(
     for measure in found:
         former, latter = (np.asarray(measure.from_counts(*matrix)) for matrix in matrices)
         with np.errstate(invalid="ignore"):  # of two infinite errors
-            intervals[str(measure)] = _quantiles(latter - former, tails)
+            intervals[str(measure)] = quantiles(latter - former, tails)
     return Intervals(intervals, positives, len(truth) - positives)
 
 
@@ -214,8 +211,63 @@ def _class_with_errors(rng: np.random.Generator, cells: NDArray[Any], drawn: NDA
     return np.asarray(drawn.sum(axis=0) * np.stack([shares, 1.0 - shares]))
 
 
-def _quantiles(values: NDArray[Any], tails: list[float]) -> tuple[float, float]:
-    """The quantiles of the values that are not NaN; NaN if all are."""
+def warn_of_few_that_differ(differ: int) -> None:
+    """Warn of intervals of differences that rest on few rows.
+
+    Parameters
+    ----------
+    differ : int
+        Number of rows that are predicted differently.
+
+    Warns
+    -----
+    UserWarning
+        If there are 1 to 9 of them.
+    """
+    if 0 < differ < FEW_ROWS:
+        warn_caller(f"intervals of differences from {differ} rows that are predicted differently are rough.")
+
+
+def interval_of(drawn: NDArray[Any], tails: list[float], value: float) -> tuple[float, float]:
+    """The interval of a value, which the tails of a skewed distribution may leave out.
+
+    Parameters
+    ----------
+    drawn : array, shape (n,)
+        Values of the resamples.
+    tails : list of float
+        Of the lower and of the upper quantile.
+    value : float
+        Of the rows themselves.
+
+    Returns
+    -------
+    low : float
+        At most the value; NaN if it is undefined on all resamples.
+    high : float
+        At least the value, likewise.
+    """
+    low, high = quantiles(drawn, tails)
+    return (low, high) if np.isnan(value) else (min(low, value), max(high, value))
+
+
+def quantiles(values: NDArray[Any], tails: list[float]) -> tuple[float, float]:
+    """The quantiles of the values that are not NaN.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        Of the resamples.
+    tails : list of float
+        Of the lower and of the upper quantile.
+
+    Returns
+    -------
+    low : float
+        The lower one; NaN if all values are.
+    high : float
+        The upper one, likewise.
+    """
     defined = values[~np.isnan(values)]
     if not defined.size:
         return float("nan"), float("nan")

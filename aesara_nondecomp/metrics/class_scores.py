@@ -61,10 +61,39 @@ def decision_scores(scores: Array, rule: Array | None) -> Array:
     """
     if rule is None:
         return np.asarray(scores)
-    own = np.diagonal(rule)
-    if np.count_nonzero(rule) == np.count_nonzero(own):
-        return np.asarray(scores + np.log(np.maximum(own, np.finfo(float).tiny)))
+    if is_diagonal(rule):
+        return np.asarray(scores + offsets_of(rule))
     return np.asarray(softmax(scores.astype(np.float64)) @ rule)
+
+
+def is_diagonal(rule: Array) -> bool:
+    """Whether a rule is one of offsets on the scores.
+
+    Parameters
+    ----------
+    rule : array, shape (K, K)
+        Of a plug-in.
+
+    Returns
+    -------
+    bool
+    """
+    return bool(np.count_nonzero(rule) == np.count_nonzero(np.diagonal(rule)))
+
+
+def offsets_of(rule: Array) -> Array:
+    """The offsets of the scores that a diagonal rule stands for.
+
+    Parameters
+    ----------
+    rule : array, shape (K, K)
+        Of a plug-in.
+
+    Returns
+    -------
+    float64 array, shape (K,)
+    """
+    return np.asarray(np.log(np.maximum(np.diagonal(rule), np.finfo(float).tiny)))
 
 
 @dataclass(frozen=True, eq=False)

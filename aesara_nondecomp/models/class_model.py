@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import positive_int, random_generator, require
+from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import multiclass
@@ -20,7 +21,13 @@ from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confus
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
-from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
+from aesara_nondecomp.models.network_model import (
+    NetworkModel,
+    label_from,
+    plain_label,
+    require_description,
+    weights_by_name,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
@@ -70,6 +77,8 @@ class ClassModel(NetworkModel):
         networks' scores.
     interrupted : bool, default False
         Whether a callback or Ctrl-C ended training before its time.
+    extra : dict, optional
+        Further values to save with the model, which JSON can hold.
     """
 
     functions: ClassFunctions = field(repr=False)
@@ -87,6 +96,7 @@ class ClassModel(NetworkModel):
     validation_matrix: NDArray[Any] | None = field(default=None, repr=False)
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
     interrupted: bool = False
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -117,6 +127,22 @@ class ClassModel(NetworkModel):
             If X is unusable, or of a different kind than the training rows.
         """
         return decision_scores(self._scores(self._rows(X)), self.rule)
+
+    def decision_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the scores of one block of rows after another, as `decision_function` does.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix or table
+            As for `Model.decision_blocks`.
+
+        Yields
+        ------
+        array, shape (n, K)
+            The scores of a block.
+        """
+        for scores in self.score_blocks(blocks):
+            yield decision_scores(scores, self.rule)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels, in the coding of the training labels.
@@ -294,6 +320,47 @@ class ClassModel(NetworkModel):
         """
         return float(self.measure.oriented(self.value(X, y)))
 
+    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+        """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d) or table
+            As in `decision_function`; rows that were not trained on.
+        y : array-like, shape (n,)
+            True labels.
+        path : str or path-like
+            The file, such as "report.html".
+        n_resamples : int, default 1000
+            Bootstrap resamples for the intervals, at least 1.
+        seed : int, numpy Generator or None, default 0
+            Of the bootstrap and of the importance of columns.
+
+        Returns
+        -------
+        dict of str to object
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+
+        Raises
+        ------
+        ValueError
+            If X, y, `n_resamples` or `seed` is unusable.
+        OSError
+            If the file cannot be written.
+        """
+        from aesara_nondecomp.reports.class_facts import class_evaluation_facts
+        from aesara_nondecomp.reports.class_sections import class_evaluation_page
+        from aesara_nondecomp.reports.page import write_page
+
+        check_writable(path)
+        positive_int("n_resamples", n_resamples)
+        random_generator(seed)
+        rows, codes = self._labelled(X, y)
+        scores = self._scores(rows)
+        facts = class_evaluation_facts(self, scores, codes, n_resamples, seed)
+        write_page(path, class_evaluation_page(self, X, codes, scores, facts, seed))
+        return facts
+
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.
 
@@ -326,6 +393,7 @@ class ClassModel(NetworkModel):
             "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
             "quantifier": self.quantifier and self.quantifier.as_dict(),
             "voters": len(self.voters),
+            "extra": self.extra,
         }
         write_archive(path, "model", header, weights_by_name(self))
 
@@ -378,7 +446,7 @@ def class_model_from(
         ClassFunctions(network, Cells(priors), "adamw"),  # which a model that is trained further goes on with
         parameters,
         measure,
-        tuple(header["classes"]),
+        tuple(map(label_from, header["classes"])),
         priors,
         InputEncoder.from_dict(header["encoder"]),
         None if rule is None else np.array(rule, float),
@@ -386,6 +454,7 @@ def class_model_from(
         calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
         quantifier=header["quantifier"] and ClassQuantifier.from_dict(header["quantifier"]),
         voters=voters,
+        extra=header.get("extra", {}),
     )
     check_class_model(model)
     return model

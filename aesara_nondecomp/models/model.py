@@ -36,7 +36,13 @@ from aesara_nondecomp.models.archive import (
 )
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_model, check_weights, stored_weights
-from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
+from aesara_nondecomp.models.network_model import (
+    NetworkModel,
+    label_from,
+    plain_label,
+    require_description,
+    weights_by_name,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 
@@ -375,7 +381,8 @@ class Model(ByGroup, NetworkModel):
         Raises
         ------
         ValueError
-            If the network has no description, the labels are not booleans, numbers or text, or a weight is not finite.
+            If the network has no description, the labels are not booleans, numbers, text, bytes or dates, or a weight
+            is not finite.
         OSError
             If the file cannot be written; a former one is left as it was.
         """
@@ -455,7 +462,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     Raises
     ------
     ValueError
-        If the network has no description, or the labels are not booleans, numbers or text.
+        If the network has no description, or the labels are not booleans, numbers, text, bytes or dates.
     """
     require_description(model, "saved")
     header = {
@@ -513,7 +520,7 @@ def from_archive(
         TrainFunctions(network),
         parameters,
         restore_measure(header["measure"], measure),
-        tuple(header["classes"]),
+        tuple(map(label_from, header["classes"])),
         header["prior"],
         InputEncoder.from_dict(header["encoder"]),
         header["threshold"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from aesara_nondecomp.models.network_model import NetworkModel
 
 ROUNDING = 1e-9  # of a mean of numbers in [0, 1]
+LABEL_KINDS: tuple[Any, ...] = ((bool, int, float), str, bytes, datetime.date)  # times are dates too
 
 
 def stored_weights(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[list[NDArray[Any]]]:
@@ -137,10 +139,9 @@ def check_class_model(model: ClassModel) -> None:
     """
     check_weights(model)
     n_classes, classes = len(model.priors), model.classes
-    kinds = {isinstance(label, str) for label in classes if isinstance(label, (bool, int, float, str))}
-    usable = len(kinds) == 1 and all(isinstance(label, (bool, int, float, str)) for label in classes)
-    usable = usable and len(classes) == n_classes >= 2 and all(a < b for a, b in zip(classes, classes[1:]))
-    require(usable, f"classes must be {n_classes} sorted labels, all numbers or all text", classes)
+    usable = len(classes) == n_classes >= 2 and _of_one_kind(classes)
+    usable = usable and all(a < b for a, b in zip(classes, classes[1:]))
+    require(usable, f"classes must be {n_classes} sorted labels, all of one kind", classes)
     outputs = np.shape(model.parameters[-1])[-1]
     require(outputs == n_classes, f"a network of {n_classes} scores is needed", outputs)
     priors = model.priors
@@ -159,6 +160,7 @@ def check_class_model(model: ClassModel) -> None:
         _check_class_quantifier(model.quantifier, n_classes)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
+    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
     _check_encoder(model.encoder, model.functions.network)
 
 
@@ -172,12 +174,15 @@ def _check_threshold(value: Any) -> None:
 
 
 def _check_classes(classes: Sequence[Any]) -> None:
-    kinds = {isinstance(label, str) for label in classes if isinstance(label, (bool, int, float, str))}
-    usable = len(classes) == 2 and len(kinds) == 1 and all(isinstance(c, (bool, int, float, str)) for c in classes)
-    require(usable, "classes must be two labels, both numbers or both text", classes)
+    require(len(classes) == 2 and _of_one_kind(classes), "classes must be two labels, both of one kind", classes)
     negative, positive = classes
     differ = negative != positive and negative == negative and positive == positive
     require(differ, "classes must be two different labels", classes)
+
+
+def _of_one_kind(classes: Sequence[Any]) -> bool:
+    """Whether labels are all numbers, or all text, bytes, dates or times."""
+    return any(all(isinstance(label, kind) for label in classes) for kind in LABEL_KINDS)
 
 
 def _check_quantifier(quantifier: Quantifier) -> None:

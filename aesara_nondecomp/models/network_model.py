@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any, cast
@@ -93,6 +94,26 @@ class NetworkModel:
         -----
         UserWarning
             After the last block, if blocks held categories that training did not: how many cells of which column.
+        """
+        return self.score_blocks(blocks)
+
+    def score_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the network's own scores of one block of rows after another.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix, table or list of str
+            As in `decision_blocks`.
+
+        Yields
+        ------
+        array, shape (n,) or (n, K)
+            Of a model of several classes without its rule, from which its probabilities follow.
+
+        Warns
+        -----
+        UserWarning
+            As in `decision_blocks`.
         """
         unknown = UnknownCategories()
         for X in blocks:
@@ -231,7 +252,8 @@ def plain_label(label: Any) -> Any:
 
     Returns
     -------
-    bool, int, float or str
+    bool, int, float, str or dict
+        Bytes and dates are dicts, which `label_from` reads.
 
     Raises
     ------
@@ -239,6 +261,37 @@ def plain_label(label: Any) -> Any:
         If it is of another type.
     """
     label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, bytes):
+        return {"bytes": label.hex()}
+    if isinstance(label, datetime.datetime):
+        return {"datetime": label.isoformat(timespec="microseconds")}
+    if isinstance(label, datetime.date):
+        return {"date": label.isoformat()}
     saved = isinstance(label, (bool, int, float, str))
-    require(saved, "only labels that are booleans, numbers or text can be saved", label)
+    require(saved, "only labels that are booleans, numbers, text, bytes or dates can be saved", label)
     return label
+
+
+def label_from(stored: Any) -> Any:
+    """A label of a model file, of which `plain_label` made what JSON can hold.
+
+    Parameters
+    ----------
+    stored : bool, int, float, str or dict
+        From the file.
+
+    Returns
+    -------
+    bool, int, float, str, bytes, datetime.date or datetime.datetime
+
+    Raises
+    ------
+    ValueError
+        If it is no label.
+    """
+    if not isinstance(stored, dict):
+        return stored
+    read = {"bytes": bytes.fromhex, "datetime": datetime.datetime.fromisoformat, "date": datetime.date.fromisoformat}
+    (kind, text), *others = stored.items()
+    require(kind in read and not others, f"a label is one of {', '.join(read)}, or a plain value", stored)
+    return read[kind](text)

@@ -13,6 +13,7 @@ from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks.tabular import bin_values
 from aesara_nondecomp.ops import ACTIVATIONS
 from aesara_nondecomp.ops.periodic import FAR
@@ -21,10 +22,11 @@ OPSET = 13  # the oldest with all operators used here in their present form, so 
 IR_VERSION = 8
 
 Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
+Output = tuple[str, Any, list[Any]]  # name, dtype, shape
 
 
-def export_onnx(model: Model, path: PathLike) -> None:
-    """Write a model as an ONNX file: scaling, clipping, the networks that vote, threshold and calibration.
+def export_onnx(model: NetworkModel, path: PathLike) -> None:
+    """Write a model as an ONNX file: scaling, clipping, the networks that vote, threshold or rule, and calibration.
 
     The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype; of a table
     the columns after encoding, which `Model.encoder.encode` makes and "feature_names" names. Its outputs are
@@ -36,9 +38,13 @@ def export_onnx(model: Model, path: PathLike) -> None:
 
     The metadata hold "classes", "measure" and "feature_names" as text.
 
+    Of several classes the outputs are "scores", float64, shape (n, K), as from `ClassModel.decision_function`, "label",
+    shape (n,), and of a calibrated model "probabilities", float64, shape (n, K). Labels other than numbers and booleans
+    are text there.
+
     Parameters
     ----------
-    model : Model
+    model : Model or ClassModel
         With a network made by `mlp`, `linear` or `tabular`.
     path : path-like
         The file to write; an existing one is replaced.
@@ -48,40 +54,46 @@ def export_onnx(model: Model, path: PathLike) -> None:
     ImportError
         If onnx is missing.
     ValueError
-        If `model` is not a Model, or has another network.
+        If `model` is neither, or has another network.
     """
     try:
         import onnx
         from onnx import helper, numpy_helper
     except ImportError:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
-    require(isinstance(model, Model), "export_onnx needs a Model", model)
+    if not isinstance(model, Model):
+        from aesara_nondecomp.models.class_model import ClassModel  # takes long to load
+
+        require(isinstance(model, ClassModel), "export_onnx needs a Model or a ClassModel", model)
     description = model.network_description
-    if description.get("builder") not in ("mlp", "tabular"):
+    if description.get("builder") not in ("mlp", "tabular", "class_mlp"):
         got = description.get("builder", "a graph of your own")
         raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
-    nodes, constants = _graph(model, description)
-    dtype = helper.np_dtype_to_tensor_dtype(np.dtype(description["dtype"]))
+    nodes, constants, outputs = _graph(model, description)
+
+    def tensor(name: str, dtype: Any, shape: list[Any]) -> Any:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
     graph = helper.make_graph(
         [helper.make_node(operator, inputs, [output], **options) for operator, inputs, output, options in nodes],
         "aesara_nondecomp",
-        [helper.make_tensor_value_info("X", dtype, ["n", description["n_features"]])],
-        [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind), shape)
-            for name, kind, shape in _outputs(model, constants)
-        ],
+        [tensor("X", description["dtype"], ["n", description["n_features"]])],
+        [tensor(*output) for output in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-    texts = {"classes": model.classes, "measure": model.measure, "feature_names": model.feature_names}
+    own: Any = model
+    texts = {"classes": own.classes, "measure": own.measure, "feature_names": model.feature_names}
     helper.set_model_props(proto, {name: str(value) for name, value in texts.items()})
     onnx.checker.check_model(proto)
     with replacing(path) as file:
         file.write(proto.SerializeToString())
 
 
-def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]]]:
-    """The nodes in order, and the constants by name."""
+def _graph(
+    model: NetworkModel, description: Mapping[str, Any]
+) -> tuple[list[Node], dict[str, NDArray[Any]], list[Output]]:
+    """The nodes in order, the constants by name, and the outputs."""
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
@@ -95,31 +107,45 @@ def _graph(model: Model, description: Mapping[str, Any]) -> tuple[list[Node], di
         constants["networks"] = np.array(len(outputs), dtype=dtype)
         nodes += [("Sum", outputs, "total", {}), ("Div", ["total", "networks"], "mean_output", {})]
         output = "mean_output"
+    if not isinstance(model, Model):
+        from aesara_nondecomp.models.class_onnx import add_class_outputs
+
+        return nodes, constants, add_class_outputs(model, output, nodes, constants)
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
     nodes.append(("Squeeze", [output, "column"], "scores", {}))
     nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
-    constants["classes"] = _as_array(model.classes)
+    constants["classes"] = plain_labels(model.classes)
     nodes += [("Cast", ["positive"], "index", {"to": 7}), ("Gather", ["classes", "index"], "label", {})]
+    outputs_of_two: list[Output] = [
+        ("scores", dtype, ["n"]), ("positive", np.bool_, ["n"]), ("label", constants["classes"].dtype, ["n"])
+    ]  # fmt: skip
     if model.quantifier is not None:
         _add_probabilities(model.quantifier.calibration, nodes, constants)
-    return nodes, constants
+        outputs_of_two.append(("probabilities", np.float64, ["n", 2]))
+    return nodes, constants, outputs_of_two
 
 
-def _as_array(classes: Sequence[Any]) -> NDArray[Any]:
-    """The labels as ONNX has them; text is of dtype object there."""
-    array = np.asarray([label.item() if isinstance(label, np.generic) else label for label in classes])
-    return array.astype(object) if array.dtype.kind == "U" else array
+def plain_labels(classes: Any) -> NDArray[Any]:
+    """Labels as a tensor can hold them.
+
+    Parameters
+    ----------
+    classes : sequence
+        All numbers, all booleans, or others, which become text.
+
+    Returns
+    -------
+    array, shape (K,)
+        Of int64, float64, bool, or of text as objects.
+    """
+    found = np.asarray(classes)
+    if found.dtype.kind in "iu":
+        return found.astype(np.int64)
+    return found if found.dtype.kind in "bf" else np.array([_text(label) for label in classes], dtype=object)
 
 
-def _outputs(model: Model, constants: Mapping[str, NDArray[Any]]) -> list[tuple[str, np.dtype[Any], list[Any]]]:
-    """Name, dtype and shape of each output."""
-    probabilities = [("probabilities", np.dtype(np.float64), ["n", 2])] if model.quantifier is not None else []
-    return [
-        ("scores", constants["threshold"].dtype, ["n"]),
-        ("positive", np.dtype(np.bool_), ["n"]),
-        ("label", constants["classes"].dtype, ["n"]),
-        *probabilities,
-    ]
+def _text(label: Any) -> str:
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
 
 
 def _add_probabilities(calibration: Calibration, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
@@ -174,7 +200,9 @@ def _add_network(
     return renamed(layer)
 
 
-def _add_scaling(model: Model, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]) -> str:
+def _add_scaling(
+    model: NetworkModel, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]
+) -> str:
     """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
     mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))

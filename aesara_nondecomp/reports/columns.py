@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,9 @@ class Shift(NamedTuple):
     spreads: float
 
 
-def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importance]:
+def importances(
+    model: Any, rows: Any, truth: Array, seed: Any, value: Callable[[Array, Array], float] | None = None
+) -> list[Importance]:
     """Permutation importance of each column, on 500 to 4,000 rows, if there are as many.
 
     Parameters
@@ -71,10 +74,12 @@ def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importan
         The model.
     rows : array, LazyRows or CSR matrix, shape (n, d)
         The rows as its encoder makes them; of a table, the columns of one category are shuffled together.
-    signs : array, shape (n,)
-        Labels in {-1, +1}.
+    truth : array, shape (n,)
+        Labels in {-1, +1}; of several classes, their numbers.
     seed : int, numpy Generator or None
         Of rows and shuffles.
+    value : callable (scores, truth) -> float, optional
+        How good scores are, larger is better. Default: the measure at the threshold of a model of two classes.
 
     Returns
     -------
@@ -88,24 +93,27 @@ def importances(model: Any, rows: Any, signs: Array, seed: Any) -> list[Importan
         return []
     rng = random_generator(seed)
     scored = MOST_SCORED // (REPEATS * len(blocks) * (1 + len(model.voters)))
-    chosen = _sample(len(signs), min(MOST_ROWS, max(FEWEST_ROWS, scored)), rng)
-    sample, truth = np.asarray(select_rows(rows, chosen)), signs[chosen]
-
-    measure = measure_of_rates(model.measure)
-
-    def value(matrix: Array) -> float:
-        confusion = confusion_at_threshold(model._scores(matrix), truth, model.threshold)
-        return float(measure.oriented(score(measure, confusion)))
-
-    whole, found = value(sample), []
+    chosen = _sample(len(truth), min(MOST_ROWS, max(FEWEST_ROWS, scored)), rng)
+    sample, labels, measured = np.asarray(select_rows(rows, chosen)), truth[chosen], value or _value_at_threshold(model)
+    whole, found = measured(model._scores(sample), labels), []
     for name, block in blocks.items():
         losses = []
         for _ in range(REPEATS):
             shuffled = sample.copy()
             shuffled[:, block] = sample[rng.permutation(len(sample)), block]
-            losses.append(whole - value(shuffled))
+            losses.append(whole - measured(model._scores(shuffled), labels))
         found.append(Importance(name, float(np.mean(losses)), min(losses), max(losses)))
     return sorted(found, key=lambda each: -each.loss if np.isfinite(each.loss) else np.inf)
+
+
+def _value_at_threshold(model: Any) -> Callable[[Array, Array], float]:
+    """How good the scores of a model of two classes are."""
+    measure = measure_of_rates(model.measure)
+
+    def value(scores: Array, signs: Array) -> float:
+        return float(measure.oriented(score(measure, confusion_at_threshold(scores, signs, model.threshold))))
+
+    return value
 
 
 def shifts(encoder: InputEncoder, rows: Any, seed: Any) -> list[Shift]:

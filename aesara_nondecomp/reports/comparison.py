@@ -75,20 +75,35 @@ def comparison_facts(first: Scored, second: Scored, draws: int, seed: Any) -> di
     found = [evaluation_facts(each.model, each.scores, each.signs, draws, seed, more=chosen.values()) for each in both]
     former, latter = (np.where(each.scores > each.model.threshold, 1, -1) for each in both)
     intervals = bootstrap_difference(first.signs, former, latter, chosen.values(), n_resamples=draws, seed=seed)
-    values = {key: [each["measures"][key]["value"] for each in found] for key in chosen}
     return {
         "models": found,
         "differ": int(np.sum(former != latter)),
-        "differences": {
-            key: {
-                "better": found[0]["measures"][key]["better"],
-                "value": float(np.subtract(*values[key][::-1])),
-                "low": intervals[key][0],
-                "high": intervals[key][1],
-            }
-            for key in chosen
-        },
+        "differences": {key: difference(found, key, *intervals[key]) for key in chosen},
     }
+
+
+def difference(found: Sequence[dict[str, Any]], key: str, low: float, high: float) -> dict[str, Any]:
+    """The figures of a measure of two models.
+
+    Parameters
+    ----------
+    found : sequence of dict
+        The figures of both models.
+    key : str
+        The measure.
+    low : float
+        Lower end of the interval of the difference.
+    high : float
+        Its upper end.
+
+    Returns
+    -------
+    dict of str to object
+        What is "better", the "value" of the second model less that of the first, and the interval.
+    """
+    first, second = (each["measures"][key] for each in found)
+    value = float(np.subtract(second["value"], first["value"]))
+    return {"better": first["better"], "value": value, "low": low, "high": high}
 
 
 def comparison_page(first: Scored, second: Scored, names: Sequence[str], facts: dict[str, Any]) -> str:
@@ -110,7 +125,7 @@ def comparison_page(first: Scored, second: Scored, names: Sequence[str], facts: 
     str
         HTML.
     """
-    sections = [_models(names, facts), _differences(names, facts), _matrices(names, facts)]
+    sections = [_models(names, facts), differences_section(names, facts), _matrices(names, facts)]
     if facts["models"][0]["positives"] and facts["models"][0]["negatives"]:
         found = [each._replace(facts=figures) for each, figures in zip((first, second), facts["models"])]
         drawn = (two_curves(found, names, plane) for plane in ("roc", "precision-recall"))
@@ -137,7 +152,20 @@ def _models(names: Sequence[str], facts: dict[str, Any]) -> Section:
     return Section("models", "The two models", told + markup.table("Models", ("", *map(name, names)), rows))
 
 
-def _differences(names: Sequence[str], facts: dict[str, Any]) -> Section:
+def differences_section(names: Sequence[str], facts: dict[str, Any]) -> Section:
+    """The measures of two models side by side, and which one is clearly better.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the two models.
+    facts : dict of str to object
+        From `comparison_facts` or `class_comparison_facts`.
+
+    Returns
+    -------
+    Section
+    """
     first, second = (each["measures"] for each in facts["models"])
     rows = [
         (key, m["better"], number(first[key]["value"]), number(second[key]["value"]), number(m["value"]),

@@ -34,7 +34,7 @@ def model_facts(model: Any) -> dict[str, Any]:
     dict of str to object
         "measure", "constraints", "prior", "threshold", and the labels "positive" and "negative".
     """
-    negative, positive = model.classes
+    negative, positive = map(shown_label, model.classes)
     return {
         "measure": str(model.measure),
         "constraints": [str(constraint) for constraint in model.constrained_by],
@@ -62,6 +62,22 @@ def network_text(model: Any) -> str:
     hidden = described.get("hidden", ())  # one number in networks of texts
     widths = "-".join(map(str, hidden if isinstance(hidden, (list, tuple)) else [hidden]))
     return f"{described.get('builder', 'a graph of your own')} {widths}".strip()
+
+
+def shown_label(label: Any) -> Any:
+    """A label as a report shows it.
+
+    Parameters
+    ----------
+    label : object
+        Of a model.
+
+    Returns
+    -------
+    bool, int, float or str
+        Text for bytes and dates.
+    """
+    return label if isinstance(label, (bool, int, float, str)) else str(label)
 
 
 def evaluation(
@@ -101,13 +117,7 @@ def evaluation(
     intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
     by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
     of_rates = {
-        name: {
-            "better": "larger" if measure.greater_is_better else "smaller",
-            "value": metrics.score(measure, table),
-            "low": intervals[name][0],
-            "high": intervals[name][1],
-            "trivial": trivial_score(measure, table),
-        }
+        name: measure_facts(measure, metrics.score(measure, table), *intervals[name], trivial_score(measure, table))
         for name, measure in chosen.items()
     }
     return {
@@ -120,6 +130,31 @@ def evaluation(
         "true_negative_rate": table.tnr,
         "measures": {**by_group, **of_rates},
     }
+
+
+def measure_facts(measure: Any, value: float, low: float, high: float, trivial: float) -> dict[str, Any]:
+    """The figures of one measure.
+
+    Parameters
+    ----------
+    measure : Measure or MulticlassMeasure
+        The measure.
+    value : float
+        Its value.
+    low : float
+        Lower end of its interval.
+    high : float
+        Upper end of its interval.
+    trivial : float
+        Value of the best constant prediction.
+
+    Returns
+    -------
+    dict of str to object
+        These, and what is "better".
+    """
+    better = "larger" if measure.greater_is_better else "smaller"
+    return {"better": better, "value": value, "low": low, "high": high, "trivial": trivial}
 
 
 def evaluation_facts(

@@ -233,6 +233,26 @@ def bar(value: float, largest: float) -> Markup:
     return Markup(f'<span class="track"><span class="bar" style="width:{100 * share:.1f}%"></span></span>')
 
 
+def shaded(text: Any, share: float) -> Markup:
+    """Shade a cell of a table behind its text.
+
+    Parameters
+    ----------
+    text : object
+        Escaped unless it is Markup.
+    share : float
+        How strongly, in [0, 1]; NaN is not at all.
+
+    Returns
+    -------
+    Markup
+    """
+    strength = 0.0 if math.isnan(share) else 0.5 * share  # the text stays readable
+    return Markup(
+        f'<span class="cell"><span class="shade" style="opacity:{strength:.2f}"></span>{escaped(text)}</span>'
+    )
+
+
 def figure(drawing: str, caption: Any, legend: Sequence[tuple[str, Any]] = ()) -> str:
     """Write a picture with its legend and caption.
 

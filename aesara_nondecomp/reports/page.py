@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -43,9 +43,26 @@ def evaluation_page(
     str
         HTML.
     """
-    found = Evaluated.of(model, X, signs, scores, facts, seed)
-    sections = [section for make in SECTIONS if (section := make(found)) is not None]
-    return page(f"Report of a model for {plain_name(facts['model']['measure'])}", sections)
+    return page_of(Evaluated.of(model, X, signs, scores, facts, seed), SECTIONS)
+
+
+def page_of(found: Any, makers: Sequence[Callable[[Any], Section | None]]) -> str:
+    """Make the page of those sections that have anything to say.
+
+    Parameters
+    ----------
+    found : Evaluated or EvaluatedClasses
+        A model and its rows.
+    makers : sequence of callable
+        What makes each section.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    sections = [section for make in makers if (section := make(found)) is not None]
+    return page(f"Report of a model for {plain_name(found.facts['model']['measure'])}", sections)
 
 
 def page(title: str, sections: Sequence[Section]) -> str:

@@ -158,10 +158,30 @@ def calibration(found: Any) -> str:
         HTML.
     """
     curve = CalibrationCurve.of(found.model.quantifier.posteriors(found.scores), found.signs)
+    return calibration_curve(curve, Axis("observed share of positives", 0.0, 1.0), "Calibration curve")
+
+
+def calibration_curve(curve: CalibrationCurve, observed: Axis, title: str) -> str:
+    """A calibration curve with its intervals.
+
+    Parameters
+    ----------
+    curve : CalibrationCurve
+        Of the rows.
+    observed : Axis
+        Of the observed shares.
+    title : str
+        What it shows.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     ends = ", ".join(number(float(each)) for each in (curve.predicted[-1], curve.observed[-1]))
     chart = Chart(
-        Axis("predicted probability", 0.0, 1.0), Axis("observed share of positives", 0.0, 1.0), "calibration-curve",
-        "Calibration curve", f"Predicted and observed in the group of the highest probabilities: {ends}.",
+        Axis("predicted probability", 0.0, 1.0), observed, "calibration-curve", title,
+        f"Predicted and observed in the group of the highest probabilities: {ends}.",
     )  # fmt: skip
     chart.line([0, 1], [0, 1], "chance")
     for x, low, high in zip(curve.predicted, curve.low, curve.high):

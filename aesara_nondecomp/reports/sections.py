@@ -105,7 +105,6 @@ def _overview(found: Evaluated) -> Section:
         if value
         else "This measure has a value by the groups of the rows, which were not given."
     )
-    steps = f"{len(model.history):,}" if model.history else ""
     pairs = [
         ("trained for", about["measure"]),
         ("under", ", ".join(about["constraints"])),
@@ -113,13 +112,31 @@ def _overview(found: Evaluated) -> Section:
         ("negative label", name(about["negative"])),
         ("share of positives trained for", number(about["prior"])),
         ("threshold of the scores", number(about["threshold"])),
-        ("network", network_text(model)),
-        ("networks that vote", f"{1 + len(model.voters)}" if model.voters else ""),
-        ("training steps", steps),
-        ("best step", "" if model.best_step is None else f"{model.best_step:,}"),
+        *network_terms(model),
     ]
     body = markup.paragraph(headline, "headline") + markup.paragraph(beside)
     return Section("overview", "Overview", body + markup.terms(pair for pair in pairs if pair[1]))
+
+
+def network_terms(model: Any) -> list[tuple[str, str]]:
+    """How a model was made, as terms and descriptions.
+
+    Parameters
+    ----------
+    model : Model or ClassModel
+        The model.
+
+    Returns
+    -------
+    list of tuple of str
+        The description of what is not known is empty.
+    """
+    return [
+        ("network", network_text(model)),
+        ("networks that vote", f"{1 + len(model.voters)}" if model.voters else ""),
+        ("training steps", f"{len(model.history):,}" if model.history else ""),
+        ("best step", "" if model.best_step is None else f"{model.best_step:,}"),
+    ]
 
 
 def _warnings(found: Evaluated) -> Section:
@@ -137,6 +154,24 @@ def _warnings(found: Evaluated) -> Section:
         told.append("All of these rows are predicted to have one label.")
     if model.quantifier is None:
         told.append("The model is not calibrated: there are no probabilities and no estimates of the prevalence.")
+    return warnings_section(found, told)
+
+
+def warnings_section(found: Any, told: list[Any]) -> Section:
+    """What is to be known before figures are believed.
+
+    Parameters
+    ----------
+    found : Evaluated or EvaluatedClasses
+        The model and its rows.
+    told : list
+        Warnings that come before those of the columns.
+
+    Returns
+    -------
+    Section
+    """
+    told = list(told)
     if message := found.unknown.message():
         told.append(name(message[0].upper() + message[1:], LONGEST_MESSAGE))
     told += [
@@ -148,9 +183,7 @@ def _warnings(found: Evaluated) -> Section:
     ]
     if len(found.shift) > MOST_LISTED:
         told.append(f"{len(found.shift) - MOST_LISTED} more columns moved since training.")
-    if not told:
-        return Section("warnings", "Warnings", markup.paragraph("None."))
-    return Section("warnings", "Warnings", markup.bullets(told))
+    return Section("warnings", "Warnings", markup.bullets(told) if told else markup.paragraph("None."))
 
 
 def _confusion(found: Evaluated) -> Section:
@@ -182,7 +215,18 @@ def confusion_table(facts: dict[str, Any], caption: str) -> str:
     return markup.table(caption, header, rows)
 
 
-def _measures(found: Evaluated) -> Section:
+def measures_section(found: Any) -> Section:
+    """All measures of the same predictions, with intervals and trivial values.
+
+    Parameters
+    ----------
+    found : Evaluated or EvaluatedClasses
+        The model and its rows.
+
+    Returns
+    -------
+    Section
+    """
     listed = found.facts["measures"]
     rows = [
         (measure, m["better"], number(m["value"]), interval(m["low"], m["high"]), number(m["trivial"]))
@@ -264,7 +308,18 @@ def _constraints(found: Evaluated) -> Section | None:
     return Section("constraints", "Constraints", table + markup.paragraph(note))
 
 
-def _importance(found: Evaluated) -> Section:
+def importance_section(found: Any) -> Section:
+    """What each column contributes.
+
+    Parameters
+    ----------
+    found : Evaluated or EvaluatedClasses
+        The model and its rows.
+
+    Returns
+    -------
+    Section
+    """
     if not found.importance:
         text = f"Not measured: that takes a table or a dense matrix, of up to {MOST_COLUMNS} columns."
         return Section("importance", "Importance of the columns", markup.paragraph(text))
@@ -286,7 +341,18 @@ def _importance(found: Evaluated) -> Section:
     return Section("importance", "Importance of the columns", body + markup.paragraph(note))
 
 
-def _training(found: Evaluated) -> Section:
+def training_section(found: Any) -> Section:
+    """The evaluations on rows held out, and the duals.
+
+    Parameters
+    ----------
+    found : Evaluated or EvaluatedClasses
+        The model and its rows.
+
+    Returns
+    -------
+    Section
+    """
     model = found.model
     if not model.history:
         text = "The file of a model does not hold how it was trained: call report right after fit to see it here."
@@ -325,7 +391,7 @@ def _duals(model: Any) -> str:
     chart = Chart(
         Axis("training step" + ", one network after another" * bool(model.voters), 1, max(2, len(model.history))),
         Axis("value after the step", *settled_range([step[dual] for step in steps for dual in names if dual in step])),
-        "duals", "Duals, which weight the two classes", f"The last values: {last}.",
+        "duals", "Duals, which weight the classes", f"The last values: {last}.",
     )  # fmt: skip
     for k, dual in enumerate(names):
         chart.line((chosen + 1).tolist(), values[dual], f"s{k}")
@@ -335,17 +401,17 @@ def _duals(model: Any) -> str:
     return figure(chart.svg(), caption + more, legend)
 
 
-# The page in its order. Another part of a report, such as a matrix of several classes, is a row here.
+# The page in its order. Another part of a report is a row here; that of K classes is `class_sections.SECTIONS`.
 SECTIONS: tuple[Callable[[Evaluated], Section | None], ...] = (
     _overview,
     _warnings,
     _confusion,
-    _measures,
+    measures_section,
     _groups,
     _constraints,
     _scores,
     _ranking,
     _prevalence,
-    _importance,
-    _training,
+    importance_section,
+    training_section,
 )

@@ -162,6 +162,25 @@ class Chart:
         if math.isfinite(x) and math.isfinite(y):
             self._parts.append(f'<circle class="{kind}" cx="{self._across(x):.1f}" cy="{self._down(y):.1f}" r="4.5"/>')
 
+    def cell(self, x: float, y: float, share: float) -> None:
+        """Draw a square of side 1 around a point, the more solid the larger its share.
+
+        Parameters
+        ----------
+        x : float
+            Its middle.
+        y : float
+            Its middle.
+        share : float
+            In [0, 1].
+        """
+        left, top = self._across(x - 0.5), self._down(y + 0.5)
+        width, height = self._across(x + 0.5) - left, self._down(y - 0.5) - top
+        self._parts.append(
+            f'<rect class="square" x="{left:.2f}" y="{top:.2f}" width="{width:.2f}" height="{height:.2f}" '
+            f'opacity="{share:.3f}"/>'
+        )
+
     def svg(self) -> str:
         """The chart as an element of a page."""
         key = self._key

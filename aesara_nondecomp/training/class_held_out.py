@@ -14,6 +14,7 @@ from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.data.splits import fold_rows
 from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.metrics.class_bootstrap import trivial_class_value
 from aesara_nondecomp.metrics.class_quantification import calibrated
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
@@ -181,11 +182,10 @@ def judged_classes(
 
 def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any]) -> None:
     """Warn of a model that is no better than one class for all rows."""
-    constants = [confusion.sum(axis=1, keepdims=True) * row for row in np.eye(len(confusion))]
-    value, *trivial = (measure.oriented(measure.from_confusion(table)) for table in (confusion, *constants))
+    value = measure.oriented(measure.from_confusion(confusion))
     if np.count_nonzero(confusion.sum(axis=0)) == 1:
         why = f"the model trained for {measure} predicts one class only"
-    elif value < max(trivial, default=value) - 1e-9:  # False where undefined
+    elif value < measure.merit(trivial_class_value(measure, confusion)) - 1e-9:  # False where undefined
         why = f"{measure} is {measure.oriented(value):.4g}, worse than one class for all rows"
     else:
         return

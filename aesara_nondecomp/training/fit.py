@@ -36,8 +36,7 @@ from aesara_nondecomp.training.param_checks import (
 )
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
-from aesara_nondecomp.training.run import TrainingRows
-from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -48,7 +47,7 @@ Callback = Callable[[Step], Any]
 def fit(
     X: Any,
     y: Any,
-    measure: str | measures.Measure = "f1",
+    measure: str | measures.Measure | measures.multiclass.MulticlassMeasure = "f1",
     *,
     algorithm: str | Recipe = "auto",
     network: Any = "auto",
@@ -214,8 +213,7 @@ def fit(
     if is_of_classes(y, measure, comm):
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
-        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
-                       "backend": backend}  # fmt: skip
+        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}
         options = {
             "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
@@ -223,7 +221,8 @@ def fit(
         }  # fmt: skip
         return fit_classes(
             X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
-            validation_groups=validation_groups, seed=seed, comm=comm, unavailable=unavailable, options=options,
+            validation_groups=validation_groups, seed=seed, comm=comm, backend=backend, unavailable=unavailable,
+            options=options,
         )  # fmt: skip
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
@@ -257,7 +256,7 @@ def fit(
     with functions.lock.training():
         fitting = CrossFit(
             distributed(functions, comm), data, recipe.phases, settings,
-            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, _placement(functions.backend),
+            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, placement_of(functions.backend),
         )  # fmt: skip
         if stored or comm.size > 1:
             asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
@@ -330,16 +329,3 @@ def _functions(
     if isinstance(trained, TrainFunctions):
         return trained
     return TrainFunctions(trained, value_or(optimizer, "adamw"), value_or(backend, "c"))
-
-
-def _placement(backend: str) -> Callable[[TrainingRows], TrainingRows]:
-    """For the JAX backend, dense rows are placed on its device; all other rows stay where they are."""
-
-    def placed(rows: TrainingRows) -> TrainingRows:
-        if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
-            return rows
-        from aesara_nondecomp.step.device_rows import DeviceRows
-
-        return rows._replace(X=DeviceRows(rows.X))
-
-    return placed

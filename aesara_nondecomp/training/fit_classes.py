@@ -26,7 +26,7 @@ from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -69,6 +69,7 @@ def fit_classes(
     validation_groups: Any,
     seed: Any,
     comm: Communicator,
+    backend: str | None,
     unavailable: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> ClassModel:
@@ -97,6 +98,8 @@ def fit_classes(
         As for `fit`.
     comm : communicator
         Of a single process.
+    backend : {"c", "jax"} or None
+        As for `fit`.
     unavailable : mapping of str to object
         Arguments of `fit` that only two classes take: None if not given.
     options : mapping of str to object
@@ -111,7 +114,9 @@ def fit_classes(
     ValueError
         If an argument is unusable.
     """
-    given, measure, classes = _checked(X, y, measure, algorithm, network, optimizer, comm, unavailable, options)
+    given, measure, classes = _checked(
+        X, y, measure, algorithm, network, optimizer, backend, comm, unavailable, options
+    )  # fmt: skip
     stopping: EarlyStopping | None = given["validation"]
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = generator_of(seed, stored, comm)
@@ -127,13 +132,14 @@ def fit_classes(
     cells = Cells(_priors(data), None, len(classes))
     held_out = bool(data.folds) or data.held is not None
     recipe = class_recipe(algorithm, measure, cells, 0.5 / len(data.rows.signs), held_out)
-    functions = _functions(data, cells, optimizer)
+    functions = _functions(data, cells, optimizer, value_or(backend, "c"))
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=class_sampler(given["sampler"]))
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes))
-        fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial)
+        placed = placement_of(functions.backend)
+        fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial, placed)
         if stored:
             stored.begin(start, fingerprint(fitting, measure=str(measure), initial=initial), fitting)
         complete = run_training(fitting, stored, given["on_step"], given["progress"])
@@ -159,7 +165,7 @@ def fit_classes(
 
 
 def _checked(
-    X: Any, y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, comm: Communicator,
+    X: Any, y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any, comm: Communicator,
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
@@ -168,8 +174,8 @@ def _checked(
     require(comm.size == 1, "several classes are trained in one process: leave comm out", f"{comm.size} processes")
     require(not is_text(X), "networks of several classes take numbers so far, not texts: encode them first", "texts")
     given = check_parameters(**options)
-    if optimizer is not None:
-        check_parameters(optimizer=optimizer)
+    chosen_here = {"optimizer": optimizer, "backend": backend}
+    check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
     class_sampler(given["sampler"])
     chosen = multiclass.get(measure)
     classes = encode_classes(y).classes
@@ -210,7 +216,7 @@ def _network(network: Any, n_classes: int) -> Any:
     return lambda size: class_mlp(size, n_classes, widths)
 
 
-def _functions(data: TrainingData, cells: Cells, optimizer: Any) -> ClassFunctions:
+def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -> ClassFunctions:
     """The functions of a network with a score for each class."""
     n_classes, network = cells.n_classes, data.network
     needed = f"labels of {n_classes} classes need a Network with as many scores, such as networks.classes.class_mlp"
@@ -218,7 +224,7 @@ def _functions(data: TrainingData, cells: Cells, optimizer: Any) -> ClassFunctio
         functions = network
     else:
         require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
-        functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # checked
+        functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend)  # type: ignore[arg-type]
     found = functions.scores(data.rows.X[:1]).shape[1]
     require(found == n_classes, needed, f"{found} scores")
     return functions

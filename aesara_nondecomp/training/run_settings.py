@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.param_checks import weight_decay
 from aesara_nondecomp.training.parameters import PARAMETERS
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run import Settings
+from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.training_data import TrainingData
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
@@ -118,3 +119,26 @@ def value_or(value: Any, default: Any) -> Any:
     object
     """
     return default if value is None else value
+
+
+def placement_of(backend: str) -> Callable[[TrainingRows], TrainingRows]:
+    """Make the function that puts training rows where a backend takes them from.
+
+    Parameters
+    ----------
+    backend : {"c", "jax"}
+        With "jax", dense rows are placed on its device; all other rows stay where they are.
+
+    Returns
+    -------
+    callable (TrainingRows) -> TrainingRows
+    """
+
+    def placed(rows: TrainingRows) -> TrainingRows:
+        if backend != "jax" or not isinstance(rows.X, np.ndarray) or rows.X.dtype.kind != "f":
+            return rows
+        from aesara_nondecomp.step.device_rows import DeviceRows
+
+        return rows._replace(X=DeviceRows(rows.X))
+
+    return placed

@@ -347,7 +347,10 @@ def test_measures_lists_the_catalogue(capsys):
     assert main(["measures", "--json"]) == 0
     facts = {fact["measure"]: fact for fact in json.loads(capsys.readouterr().out)}
     assert tuple(facts)[: len(measures.names())] == measures.names()
-    assert facts["f1"] == {"measure": "f1", "better": "larger", "drivers": ["dame"], "parameters": [], "needs": None}
+    f1 = {"measure": "f1", "classes": "two", "better": "larger", "drivers": ["dame"], "parameters": [], "needs": None}
+    assert facts["f1"] == f1
+    assert facts["qwk"]["classes"] == "more" and facts["kld"]["classes"] == "two or more"
+    assert set(measures.multiclass.names()) <= facts.keys() and facts["mean_of_worst"]["parameters"] == ["h"]
     assert facts["worst_cell"]["needs"] == "--groups" and facts["recall"]["needs"] == "--constraint"
     assert facts["kld"]["better"] == "smaller" and facts["fbeta"]["parameters"] == ["beta"]
     assert main(["measures"]) == 0

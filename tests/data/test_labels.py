@@ -1,6 +1,8 @@
 """Labels, feature checks, splits and scaling."""
 
+import datetime
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from aesara_nondecomp.data import (
     check_features,
     check_lengths,
     decode,
+    encode_classes,
     encode_labels,
     stratified_split,
 )
@@ -32,6 +35,8 @@ CODINGS = {
     "list of strings": ["neg", "pos", "pos", "neg", "pos"],
     "objects": np.array(["neg", "pos", "pos", "neg", "pos"], dtype=object),
     "bytes": np.array([b"a", b"b", b"b", b"a", b"b"]),
+    "dates": np.array(["2024-01-01", "2024-01-02", "2024-01-02", "2024-01-01", "2024-01-02"], "datetime64[D]"),
+    "nanoseconds": np.array(["2024-01-01", "2024-01-02", "2024-01-02", "2024-01-01", "2024-01-02"], "datetime64[ns]"),
 }
 
 
@@ -64,6 +69,10 @@ def test_naming_the_positive_class_flips_signs_and_prior():
         (np.array(["a", "b", np.nan], dtype=object), None, "NaN"),
         (np.array(["a", 1], dtype=object), None, "all be of one kind"),
         (np.array([{}, {}], dtype=object), None, "numbers or strings, got {}"),
+        (np.array(["2024-01-01", "NaT"], "datetime64[D]"), None, "NaT"),
+        (np.array([1, 2], "datetime64[ns]"), None, "whole microseconds"),
+        (np.array([1, 2], "timedelta64[D]"), None, "must be booleans, numbers, text, bytes or dates, got"),
+        ([Decimal(1), Decimal(2)], None, "must be booleans, numbers, text, bytes or dates, got"),
         (np.array([[0], [1]]), None, r"y\.ravel\(\)"),
         (np.eye(2), None, r"one-dimensional, got shape \(2, 2\)"),
         (1, None, "one-dimensional"),
@@ -74,6 +83,17 @@ def test_naming_the_positive_class_flips_signs_and_prior():
 def test_labels_that_are_not_two_classes_are_refused_with_one_clear_message(y, positive, message):
     with pytest.raises(ValueError, match=message):
         encode_labels(y, positive)
+
+
+def test_times_of_several_classes_stay_times():
+    """tolist() makes numbers of nanoseconds, so that a model would predict numbers."""
+    days = np.array(["2024-01-03", "2024-01-01", "2024-01-02"], "datetime64[ns]")
+    found = encode_classes(days)
+    assert found.classes == tuple(datetime.datetime(2024, 1, day) for day in (1, 2, 3))
+    assert found.codes.tolist() == [2, 0, 1]
+    for strange in (np.array([1, 2, 3], "timedelta64[D]"), [Decimal(1), Decimal(2), Decimal(3)]):
+        with pytest.raises(ValueError, match="must be booleans, numbers, text, bytes or dates, got"):
+            encode_classes(strange)
 
 
 def test_features_already_right_are_not_copied():

@@ -1,6 +1,7 @@
 """Models on disk: they come back as they went, in either precision; nothing else is taken for one."""
 
 import copy
+import datetime
 import io
 import json
 import pickle
@@ -249,9 +250,29 @@ def test_a_network_of_ones_own_is_copied_and_not_pickled():
         pickle.dumps(mine)
 
 
-@pytest.mark.parametrize("classes", [(b"a", b"b"), (1j, 2j)])
+@pytest.mark.parametrize(
+    "classes",
+    [
+        (b"a", b"\xff"),
+        (datetime.date(2024, 1, 2), datetime.date(2024, 1, 3)),
+        (datetime.datetime(2024, 1, 2, 3, 4, 5, 678901), datetime.datetime(2024, 1, 3)),
+        (
+            datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc),
+            datetime.datetime(2024, 1, 3, tzinfo=datetime.timezone.utc),
+        ),
+    ],
+)
+def test_bytes_and_dates_are_labels_again(classes, functions, path):
+    model_of(functions, classes=classes).save(path)
+    found = load_model(path).classes
+    assert found == classes and list(map(type, found)) == list(map(type, classes))
+
+
+@pytest.mark.parametrize("classes", [(1j, 2j), (datetime.timedelta(1), datetime.timedelta(2))])
 def test_labels_that_json_does_not_know_are_refused(classes, functions, path):
-    with pytest.raises(ValueError, match="only labels that are booleans, numbers or text can be saved, got"):
+    with pytest.raises(
+        ValueError, match="only labels that are booleans, numbers, text, bytes or dates can be saved, got"
+    ):
         model_of(functions, classes=classes).save(path)
 
 
@@ -454,7 +475,7 @@ def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
     mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
     with pytest.raises(ValueError, match="only networks made by `mlp`, `linear` or `tabular`"):
         export_onnx(mine, tmp_path / "model.onnx")
-    with pytest.raises(ValueError, match="export_onnx needs a Model, got 5"):
+    with pytest.raises(ValueError, match="export_onnx needs a Model or a ClassModel, got 5"):
         export_onnx(5, tmp_path / "model.onnx")
 
 

@@ -70,7 +70,7 @@ HEADERS = [  # the model, the place of a value, the value, and the reason
     ("matrix", "classes", [0, False], "two different labels"),
     ("matrix", "classes", [0], "two labels"),
     ("matrix", "classes", [0, 1, 2], "two labels"),
-    ("matrix", "classes", [0, "1"], "two labels, both numbers or both text"),
+    ("matrix", "classes", [0, "1"], "two labels, both of one kind"),
     ("matrix", "classes", [0, [1]], "two labels"),
     ("matrix", "classes", [0, NAN], "two different labels"),
     ("matrix", "classes", 5, "TypeError"),

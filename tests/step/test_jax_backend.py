@@ -382,3 +382,18 @@ def test_a_missing_jax_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ImportError, match=r"aesara-nondecomp\[jax\]"):
         TrainFunctions(networks.linear(d), backend="jax")
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_fit_of_several_classes_gives_the_model_of_the_c_backend(standardize):
+    """Also where rows are kept on the device, and with a rule chosen on rows held out."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 300, p=[0.6, 0.3, 0.1])
+    X = (rng.normal(size=(300, 2)) + np.array([[0, 0], [2, 0], [0, 2]])[y]).astype("float32")
+    options = {"network": (4,), "steps": 15, "batch_size": 64, "validation": 0.3, "seed": 0}
+    by_c, by_jax = (
+        an.fit(X, y, "min_recall", backend=backend, standardize=standardize, **options) for backend in ("c", "jax")
+    )
+    assert by_jax.functions.backend == "jax"
+    assert by_jax.decision_function(X) == pytest.approx(by_c.decision_function(X), abs=1e-4)
+    assert by_jax.predict_proba(X) == pytest.approx(by_c.predict_proba(X), abs=1e-4)

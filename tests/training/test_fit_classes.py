@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp.cli import main
 from aesara_nondecomp.drivers.multiclass import FixedGains
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
@@ -186,7 +185,7 @@ WRONG = {
     "prior": ({"prior": 0.5}, "prior is for labels of two classes"),
     "groups": ({"groups": Y}, "groups is for labels of two classes"),
     "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
-    "backend": ({"backend": "jax"}, "backend is for labels of two classes"),
+    "backend": ({"backend": "cuda"}, "backend must be"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
     "texts": ({"X": ["a b"] * len(Y)}, "networks of several classes take numbers"),
     "network": ({"network": "tabular"}, "network must be 'auto', 'mlp', 'linear'"),
@@ -236,14 +235,6 @@ def test_no_constraints_may_be_said_in_two_ways(y):
 def test_a_recipe_of_several_classes_is_refused_for_two():
     with pytest.raises(ValueError, match="without drivers of drivers.multiclass"):
         an.fit(X, Y > 0, algorithm=own_recipe(), **QUICK)
-
-
-def test_the_command_line_says_that_it_takes_models_of_two_classes(tmp_path, model, capsys):
-    model.save(tmp_path / "several.model")
-    (tmp_path / "rows.csv").write_text("a,b\n0,1\n")
-    arguments = ["predict", str(tmp_path / "several.model"), str(tmp_path / "rows.csv")]
-    assert main([*arguments, "--out", str(tmp_path / "out.csv")]) != 0
-    assert "commands take models of two classes" in capsys.readouterr().err
 
 
 def test_two_labels_keep_the_binary_path():

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +142,47 @@ class Cells:
         return np.asarray(np.bincount(self.target, weights, minlength=self.n_classes), dtype=float)
 
 
+class Counted(NamedTuple):
+    """A confusion matrix of counts as what measures are functions of; for several measures of one matrix.
+
+    Attributes
+    ----------
+    R : float64 array, shape (m, K)
+        Conditional confusion matrix; rows of 0 for cells without rows.
+    cells : Cells
+        Their shares.
+    total : float
+        Sum of all counts.
+    complete : bool
+        Whether there are rows of each cell.
+    """
+
+    R: Matrix
+    cells: Cells
+    total: float
+    complete: bool
+
+    @classmethod
+    def of(cls, counts: Matrix, target: Any = None) -> Counted:
+        """Divide counts.
+
+        Parameters
+        ----------
+        counts : float64 array, shape (m, K)
+            Finite and at least 0.
+        target : array-like of int, shape (m,), optional
+            True class of each cell. Default: cell k is class k.
+
+        Returns
+        -------
+        Counted
+        """
+        rows, total = counts.sum(axis=1), float(counts.sum())
+        known = Cells(rows / total if total else np.full(len(rows), 1 / len(rows)), target, counts.shape[1])
+        fractions = np.divide(counts, rows[:, None], out=np.zeros_like(counts), where=rows[:, None] > 0)
+        return cls(fractions, known, total, bool(rows.all()))
+
+
 class MulticlassMeasure:
     """A measure of a classifier of K classes, or of its error.
 
@@ -163,6 +204,8 @@ class MulticlassMeasure:
         Whether the value is undefined for a set without rows of a cell.
     of_recalls : bool
         Whether the value depends on the recalls alone, so that gains are on a cell's own class.
+    of_order : bool
+        Whether the value depends on the order of the classes.
     """
 
     name: str
@@ -172,6 +215,7 @@ class MulticlassMeasure:
     needs_smoothing: ClassVar[bool] = False
     needs_every_cell: ClassVar[bool] = False
     of_recalls: ClassVar[bool] = False
+    of_order: ClassVar[bool] = False
     _implied: str = ""  # the parameter that the name says already
 
     def value(self, R: Any, cells: Any, eps: float = 0.0) -> float:
@@ -254,13 +298,7 @@ class MulticlassMeasure:
         require(counts.ndim == 2 and counts.shape[1] >= 2, "a confusion matrix must have shape (m, K)", counts.shape)
         usable = bool(np.isfinite(counts).all() and (counts >= 0).all())
         require(usable, f"{self.name} needs finite counts of at least 0", C)
-        rows, total = counts.sum(axis=1), counts.sum()
-        if total == 0 or self.needs_every_cell and not rows.all():
-            return float("nan")
-        cells = Cells(rows / total, target, counts.shape[1])
-        fractions = np.divide(counts, rows[:, None], out=np.zeros_like(counts), where=rows[:, None] > 0)
-        with np.errstate(all="ignore"):
-            return float(self._value(fractions, cells, 0.5 / total if smoothed else 0.0))
+        return self._of_counts(Counted.of(counts, target), smoothed)
 
     def oriented(self, value: float) -> float:
         """Value with the sign that makes larger better.
@@ -334,6 +372,13 @@ class MulticlassMeasure:
         """Name a frozen measure after the value of a parameter, which is then no longer shown."""
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_implied", implied)
+
+    def _of_counts(self, counted: Counted, smoothed: bool = True) -> float:
+        """The value of counts that were checked."""
+        if counted.total == 0 or self.needs_every_cell and not counted.complete:
+            return math.nan
+        with np.errstate(all="ignore"):
+            return float(self._value(counted.R, counted.cells, 0.5 / counted.total if smoothed else 0.0))
 
     def _checked(self, R: Any, cells: Any) -> tuple[Matrix, Cells]:
         matrix = as_floats(R, "R")

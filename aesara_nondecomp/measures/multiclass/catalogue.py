@@ -11,7 +11,7 @@ from aesara_nondecomp.measures import _factories
 from aesara_nondecomp.measures.multiclass import linear, quantification, ratios, recalls
 from aesara_nondecomp.measures.multiclass.base import MulticlassMeasure
 
-__all__ = ["example", "get", "names"]
+__all__ = ["defaults", "example", "get", "names", "parameter_names"]
 
 # A new measure is one row here, beside its class.
 FACTORIES: Mapping[str, Callable[..., MulticlassMeasure]] = MappingProxyType(
@@ -54,6 +54,44 @@ def names() -> tuple[str, ...]:
         In the order of the catalogue.
     """
     return tuple(FACTORIES)
+
+
+def defaults(ordered: bool = True) -> tuple[MulticlassMeasure, ...]:
+    """Every measure of the catalogue that needs no parameter, with its default parameters.
+
+    Parameters
+    ----------
+    ordered : bool, default True
+        Whether the order of the classes means something. Otherwise "qwk", "macro_mae" and "emd" are left out.
+
+    Returns
+    -------
+    tuple of MulticlassMeasure
+        In the order of the catalogue, each once.
+    """
+    plain = (get(name) for name in FACTORIES if not _factories.required_parameters(name, FACTORIES))
+    return tuple(dict.fromkeys(measure for measure in plain if ordered or not measure.of_order))
+
+
+def parameter_names(name: str) -> tuple[str, ...]:
+    """Names of the parameters that a measure takes.
+
+    Parameters
+    ----------
+    name : str
+        A name in the catalogue.
+
+    Returns
+    -------
+    tuple of str
+        Such as ``("h",)`` for "mean_of_worst".
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    return _factories.parameter_names(name, FACTORIES)
 
 
 def example(name: str) -> MulticlassMeasure:

@@ -86,6 +86,7 @@ class MacroMAE(_Linear):
     """
 
     name = "macro_mae"
+    of_order = True
     greater_is_better = False
     needs_every_cell = True
 

@@ -95,6 +95,7 @@ class EMD(_OfShares):
     """
 
     name = "emd"
+    of_order = True
 
     def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
         return np.abs(np.cumsum(cells.predicted(R) - cells.priors)[:-1]).sum()

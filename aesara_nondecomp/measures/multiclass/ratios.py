@@ -88,6 +88,7 @@ class QWK(_WeightedKappa):
     """
 
     name = "qwk"
+    of_order = True
 
     def _disagreement(self, n_classes: int) -> Matrix:
         return _squared_distances(n_classes)

@@ -1,0 +1,237 @@
+"""What the commands do with labels of several classes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import require
+from aesara_nondecomp._tables import interval_text, number_text
+from aesara_nondecomp.cli.class_reports import class_comparison_lines, class_evaluation_lines, class_model_lines
+from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
+from aesara_nondecomp.data import count_labels
+from aesara_nondecomp.measures import Measure, multiclass
+from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.models import ClassModel
+from aesara_nondecomp.models.archive import describe_measure
+from aesara_nondecomp.networks.classes import class_mlp
+from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
+from aesara_nondecomp.reports.class_facts import (
+    class_evaluation,
+    class_evaluation_facts,
+    class_model_facts,
+    predicted_classes,
+)
+from aesara_nondecomp.reports.class_sections import class_evaluation_page
+from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
+
+Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text
+
+
+def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measure | MulticlassMeasure:
+    """The measure of several classes that a name stands for where labels are of several.
+
+    Parameters
+    ----------
+    measure : Measure or MulticlassMeasure
+        As it was read before the labels.
+    y : array, shape (n,)
+        The labels.
+
+    Returns
+    -------
+    Measure or MulticlassMeasure
+        `measure` itself where there are two labels, or no measure of that name for more: `fit` says so.
+
+    Raises
+    ------
+    ValueError
+        If there is such a measure, but not with such parameters.
+    """
+    described = describe_measure(measure)
+    known = (*multiclass.names(), *multiclass.catalogue.ALIASES)
+    if isinstance(measure, MulticlassMeasure) or described["name"] not in known or count_labels(y) <= 2:
+        return measure
+    try:
+        return multiclass.get(described["name"], **described["parameters"])
+    except TypeError as error:
+        raise ValueError(f"of several classes, {described['name']!r} takes other parameters: {error}") from None
+
+
+def class_network(options: argparse.Namespace, n_classes: int) -> Any:
+    """What makes the chosen network, with the options that were changed.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of `train`.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    str or callable
+        As for the parameter `network` of `fit`.
+
+    Raises
+    ------
+    ValueError
+        If the network does not take an option.
+    """
+    name = options.network
+    changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
+    if not changed:
+        return name
+    needed = f"--{' and --'.join(changed)} of several classes need the network 'mlp'"
+    require(name in (AUTO, "mlp"), needed, name)
+    return lambda size: class_mlp(size, n_classes, **changed)
+
+
+def trained(
+    model: ClassModel, matrix: NDArray[Any], rows: str, options: argparse.Namespace
+) -> tuple[dict[str, Any], list[str]]:
+    """The report of training.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    matrix : array, shape (K, K)
+        Confusion matrix of the rows that it is judged on.
+    rows : str
+        Which rows these are.
+    options : Namespace
+        Parsed options of `train`.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    lines : list of str
+        In short.
+    """
+    facts = {
+        "model": class_model_facts(model),
+        "steps": len(model.history),
+        "best_step": model.best_step,
+        "judged_on": f"{rows} rows",
+        **class_evaluation(model, matrix, draws=1000, seed=options.seed),
+    }
+    value = facts["measures"][str(model.measure)]
+    steps = f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
+    interval = f"95 % interval {interval_text(value['low'], value['high'])}, one class for all {value['trivial']:.4f}"
+    lines = [
+        *class_model_lines(facts["model"]),
+        f"{steps}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows ({interval})",
+        f"saved in {options.out}",
+    ]
+    return facts, lines
+
+
+def prediction_lines(
+    model: ClassModel, with_scores: bool
+) -> tuple[list[str], Callable[[NDArray[Any]], Sequence[Sequence[Any]]]]:
+    """How predictions are written.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    with_scores : bool
+        Whether the network's scores are written too.
+
+    Returns
+    -------
+    header : list of str
+        Names of the columns.
+    lines_of : callable
+        Makes the lines of a block of scores.
+
+    Raises
+    ------
+    ValueError
+        If the model is not calibrated.
+    """
+    calibration = model.require_calibration()
+    kinds = ("probability", "score") if with_scores else ("probability",)
+    header = ["prediction", *(f"{kind} {label}" for kind in kinds for label in model.classes)]
+
+    def lines_of(scores: NDArray[Any]) -> Sequence[Sequence[Any]]:
+        labels = model.classes_[predicted_classes(model, scores)].tolist()
+        numbers = [calibration.probabilities(scores), scores] if with_scores else [calibration.probabilities(scores)]
+        return [
+            (label, *(f"{number:.6g}" for number in row)) for label, row in zip(labels, np.hstack(numbers).tolist())
+        ]
+
+    return header, lines_of
+
+
+def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
+    """Judge a model on labelled rows.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    options : Namespace
+        Parsed options of `evaluate`.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    page : callable
+        Makes the page.
+    lines : list of str
+        The report.
+    """
+    model.require_calibration()
+    table, scored = _scored(model, options, options.groups)
+    facts = class_evaluation_facts(model, scored.scores, scored.codes, options.draws, options.seed)
+    lines = [
+        *class_model_lines(facts["model"]),
+        f"{facts['rows']} rows",
+        "",
+        *class_evaluation_lines(facts),
+    ]
+    return facts, lambda: class_evaluation_page(
+        model, table.X, scored.codes, scored.scores, facts, options.seed
+    ), lines  # fmt: skip
+
+
+def compared(models: Sequence[ClassModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+    """Judge two models on the same labelled rows.
+
+    Parameters
+    ----------
+    models : sequence of ClassModel
+        Both models.
+    names : sequence of str
+        Of the models.
+    options : Namespace
+        Parsed options of `compare`.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    page : callable
+        Makes the page.
+    lines : list of str
+        The report.
+    """
+    first, second = (_scored(model, options)[1] for model in models)
+    facts = class_comparison_facts(first, second, options.draws, options.seed)
+    return facts, lambda: class_comparison_page(names, facts), class_comparison_lines(facts, names)
+
+
+def _scored(model: Any, options: argparse.Namespace, groups: Any = None) -> tuple[LabelledTable, ScoredClasses]:
+    """A labelled file, and the model with its labels and scores."""
+    require(not groups, "groups are reported for labels of two classes: leave --groups out", groups)
+    table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
+    rows, codes = model._labelled(table.X, table.y)
+    return table, ScoredClasses(model, codes, model._scores(rows))

@@ -1,0 +1,92 @@
+"""Reports of models of several classes as lines of text: the facts of `aesara_nondecomp.reports.class_facts`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.cli.reports import difference_rows, measure_rows
+
+MOST_SHOWN = 20  # classes of a matrix in a terminal
+
+
+def class_model_lines(facts: dict[str, Any]) -> list[str]:
+    """Format the facts of a model in one line.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `class_model_facts`.
+
+    Returns
+    -------
+    list of str
+        One line.
+    """
+    labels = ", ".join(map(repr, facts["classes"][:MOST_SHOWN])) + ", ..." * (len(facts["classes"]) > MOST_SHOWN)
+    return [f"trained for {facts['measure']}, {len(facts['classes'])} classes ({labels}), predicts by {facts['rule']}"]
+
+
+def class_evaluation_lines(facts: dict[str, Any]) -> list[str]:
+    """Format an evaluation as tables: the confusion matrix, the classes and the measures.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `class_evaluation`.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    labels = [each["label"] for each in facts["classes"]]
+    matrix = table_lines(
+        ("", *(f"predicted {label}" for label in labels)),
+        [(f"true {label}", *counts) for label, counts in zip(labels, facts["table"])],
+    )
+    rates = ("recall", "precision", "f1")
+    classes = [
+        (each["label"], each["rows"], each["predicted"],
+         *(text for rate in rates for text in (number_text(each[rate]["value"]),
+                                               interval_text(each[rate]["low"], each[rate]["high"]))))
+        for each in facts["classes"]
+    ]  # fmt: skip
+    between = "95 % interval"
+    header = (
+        "class",
+        "rows",
+        "predicted",
+        *(text for rate in ("recall", "precision", "F1") for text in (rate, between)),
+    )
+    return [
+        *([*matrix, ""] if len(labels) <= MOST_SHOWN else []),
+        *table_lines(header, classes),
+        "",
+        *table_lines(("measure", "better", "value", between, "one class"), measure_rows(facts)),
+    ]
+
+
+def class_comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Format the comparison of two models as a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `aesara_nondecomp.reports.class_comparison.class_comparison_facts`.
+    names : sequence of str
+        Of the two models.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    models = facts["models"]
+    return [
+        *(f"{name}: {line}" for name, each in zip(names, models) for line in class_model_lines(each["model"])),
+        f"{models[0]['rows']} rows; predictions differ on {facts['differ']}",
+        "",
+        *table_lines(("measure", "better", *names, "difference", "95 % interval"), difference_rows(facts)),
+    ]

@@ -1,0 +1,286 @@
+"""The sections of the report of one model of K classes, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
+from aesara_nondecomp.metrics.class_scores import class_confusion
+from aesara_nondecomp.reports import markup
+from aesara_nondecomp.reports.class_facts import predicted_classes
+from aesara_nondecomp.reports.columns import Importance, Shift, importances, shifts
+from aesara_nondecomp.reports.curves import CalibrationCurve
+from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number, shaded
+from aesara_nondecomp.reports.page import page_of
+from aesara_nondecomp.reports.pictures import calibration_curve
+from aesara_nondecomp.reports.sections import (
+    importance_section,
+    measures_section,
+    network_terms,
+    training_section,
+    warnings_section,
+)
+from aesara_nondecomp.reports.svg import Axis, Chart
+
+MOST_SHOWN = 30  # classes of a matrix in numbers; one of more is a picture
+MOST_ERRORS, MOST_CURVES = 15, 6
+
+
+class EvaluatedClasses(NamedTuple):
+    """A model of several classes and labelled rows, with the figures of its report.
+
+    Attributes
+    ----------
+    model : ClassModel
+        The model.
+    unknown : UnknownCategories
+        The categories among the rows that training did not hold.
+    codes : int array, shape (n,)
+        True classes.
+    scores : array, shape (n, K)
+        The network's scores of the rows.
+    facts : dict of str to object
+        The figures, as in the JSON report.
+    importance : list of Importance
+        What each column contributes.
+    shift : list of Shift
+        The columns that moved since training.
+    """
+
+    model: Any
+    unknown: UnknownCategories
+    codes: NDArray[Any]
+    scores: NDArray[Any]
+    facts: dict[str, Any]
+    importance: list[Importance]
+    shift: list[Shift]
+
+    @classmethod
+    def of(
+        cls, model: Any, X: Any, codes: NDArray[Any], scores: NDArray[Any], facts: dict[str, Any], seed: Any
+    ) -> EvaluatedClasses:
+        """Look at the columns too.
+
+        Parameters
+        ----------
+        model : ClassModel
+            The model.
+        X : matrix, shape (n, d) or table
+            As raw as the training rows.
+        codes : int array, shape (n,)
+            True classes.
+        scores : array, shape (n, K)
+            Its network's scores of X.
+        facts : dict of str to object
+            As in `class_facts`.
+        seed : int, numpy Generator or None
+            Of the rows and shuffles of the importance.
+
+        Returns
+        -------
+        EvaluatedClasses
+        """
+        unknown = UnknownCategories()
+        rows = model._rows(X, unknown)
+
+        def value(of_scores: NDArray[Any], truth: NDArray[Any]) -> float:
+            table = class_confusion(truth, predicted_classes(model, of_scores), len(model.classes))
+            return float(model.measure.oriented(model.measure.from_confusion(table)))
+
+        found = importances(model, rows, codes, seed, value), shifts(model.encoder, rows, seed)
+        return cls(model, unknown, codes, scores, facts, *found)
+
+
+def _overview(found: EvaluatedClasses) -> Section:
+    facts, about = found.facts, found.facts["model"]
+    value = facts["measures"][about["measure"]]
+    headline = Markup(
+        f"{escaped(about['measure'])} <strong>{number(value['value'])}</strong> on {facts['rows']:,} rows of "
+        f"{len(about['classes'])} classes"
+    )
+    beside = (
+        f"95\u00a0% interval {interval(value['low'], value['high'])}; one class for all rows has "
+        f"{number(value['trivial'])}; {value['better']} is better."
+    )
+    rules = {
+        "largest score": "the largest score of the network",
+        "offsets": "the largest score, with an offset for each class",
+        "linearised": "the largest expected gain of the measure",
+    }
+    pairs = [("trained for", about["measure"]), ("predicts", rules[about["rule"]]), *network_terms(found.model)]
+    body = markup.paragraph(headline, "headline") + markup.paragraph(beside)
+    return Section("overview", "Overview", body + markup.terms(pair for pair in pairs if pair[1]))
+
+
+def _warnings(found: EvaluatedClasses) -> Section:
+    classes, told = found.facts["classes"], list[Any]()
+    few = [Markup(f"{name(each['label'])} ({each['rows']})") for each in classes if each["rows"] < FEW_ROWS]
+    if few:
+        listed = ", ".join(few[:MOST_ERRORS]) + (
+            f" and {len(few) - MOST_ERRORS} more" if len(few) > MOST_ERRORS else ""
+        )
+        told.append(Markup(f"Intervals are rough below {FEW_ROWS} rows of a class. So few have: {listed}."))
+    never = [name(each["label"]) for each in classes if each["rows"] and not each["predicted"]]
+    if len(never) and len(never) < len(classes):
+        told.append(Markup(f"Never predicted, though there are rows of them: {', '.join(never[:MOST_ERRORS])}."))
+    if found.model.calibration is None:
+        told.append("The model is not calibrated: there are no probabilities.")
+    return warnings_section(found, told)
+
+
+def _confusion(found: EvaluatedClasses) -> Section:
+    facts = found.facts
+    shown = class_table(facts, "Rows by true and predicted class") if len(facts["classes"]) <= MOST_SHOWN else ""
+    picture = "" if shown else markup.figures(_matrix_picture(facts))
+    return Section("confusion", "Confusion matrix", shown + picture + _errors(facts))
+
+
+def class_table(facts: dict[str, Any], caption: Any) -> str:
+    """The confusion matrix as a table, each cell the darker the larger its share of the true class.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        The figures of a report.
+    caption : object
+        Of the table.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    labels = [name(each["label"]) for each in facts["classes"]]
+    rows = [
+        (Markup(f"true {label}"), *(shaded(number(count), share) for count, share in zip(counts, shares)))
+        for label, counts, shares in zip(labels, facts["table"], _shares(facts).tolist())
+    ]
+    return markup.table(caption, ("", *(Markup(f"predicted {label}") for label in labels)), rows)
+
+
+def _shares(facts: dict[str, Any]) -> NDArray[Any]:
+    """Shares of each true class that are predicted as each class; NaN for one without rows."""
+    counts = np.array(facts["table"], float)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _matrix_picture(facts: dict[str, Any]) -> str:
+    """The confusion matrix as a picture, of classes too many for a table."""
+    shares, n = _shares(facts), len(facts["classes"])
+    right = float(np.nanmean(np.diagonal(shares)))
+    chart = Chart(
+        Axis("predicted class, by its number", -0.5, n - 0.5), Axis("true class", -0.5, n - 0.5), "matrix",
+        "Confusion matrix", f"Of {n} classes; the mean of the shares on the diagonal is {number(right)}.",
+    )  # fmt: skip
+    for true, predicted in np.argwhere(shares >= 0.005).tolist():
+        chart.cell(predicted, true, float(shares[true, predicted]))
+    caption = "Shares of each true class; numbers count the classes of the table below from 0. The diagonal is right."
+    return figure(chart.svg(), caption)
+
+
+def _errors(facts: dict[str, Any]) -> str:
+    """The most frequent errors, where there are more than a matrix shows at a glance."""
+    counts, labels = np.array(facts["table"]), [each["label"] for each in facts["classes"]]
+    np.fill_diagonal(counts, 0)
+    if len(labels) <= 3 or not counts.any():
+        return ""
+    order = np.argsort(-counts, axis=None, kind="stable")[:MOST_ERRORS]
+    pairs = [divmod(int(k), len(labels)) for k in order if counts.flat[k]]
+    shares = _shares(facts)
+    rows = [
+        (name(labels[t]), name(labels[p]), number(int(counts[t, p])), number(float(shares[t, p]))) for t, p in pairs
+    ]
+    header = ("true class", "predicted", "rows", "share of the true class")
+    return markup.table("The most frequent errors", header, rows)
+
+
+def _classes(found: EvaluatedClasses) -> Section:
+    priors = found.facts["model"]["priors"]
+    rates = ("recall", "precision", "f1")
+    rows = [
+        (name(each["label"]), number(each["rows"]), number(each["predicted"]), number(prior),
+         *(text for rate in rates for text in (number(each[rate]["value"]),
+                                               interval(each[rate]["low"], each[rate]["high"]))))
+        for each, prior in zip(found.facts["classes"], priors)
+    ]  # fmt: skip
+    between = "95\u00a0% interval"
+    header = ("class", "rows", "predicted", "share in training", "recall", between, "precision", between, "F1", between)
+    return Section("classes", "Classes", markup.table("Each class", header, rows))
+
+
+def _probabilities(found: EvaluatedClasses) -> Section | None:
+    if found.model.calibration is None:
+        return None
+    probabilities = found.model.calibration.probabilities(found.scores)
+    likely = probabilities.argmax(axis=1)
+    curve = CalibrationCurve.of(probabilities.max(axis=1), np.where(likely == found.codes, 1, -1))
+    observed = Axis("share of rows of that class", 0.0, 1.0)
+    drawn = (
+        calibration_curve(curve, observed, "Calibration of the most probable class"),
+        _by_class(found, probabilities),
+    )
+    return Section("probabilities", "Probabilities", markup.figures(*drawn))
+
+
+def _by_class(found: EvaluatedClasses, probabilities: NDArray[Any]) -> str:
+    """Calibration of some classes, each against all others."""
+    rows = [each["rows"] for each in found.facts["classes"]]
+    shown = [k for k in sorted(np.argsort(-np.array(rows), kind="stable")[:MOST_CURVES].tolist()) if rows[k]]
+    chart = Chart(
+        Axis("predicted probability", 0.0, 1.0), Axis("observed share of the class", 0.0, 1.0), "class-calibration",
+        "Calibration of each class", "Of each class against all others, in groups of equally many rows.",
+    )  # fmt: skip
+    chart.line([0, 1], [0, 1], "chance")
+    for k, of_class in enumerate(shown):
+        curve = CalibrationCurve.of(probabilities[:, of_class], np.where(found.codes == of_class, 1, -1))
+        chart.line(curve.predicted, curve.observed, f"s{k}")
+    legend = [(f"s{k}", name(found.facts["classes"][of_class]["label"])) for k, of_class in enumerate(shown)]
+    left = " The classes with most rows are shown." if len(shown) < len(rows) else ""
+    return figure(chart.svg(), f"Each class against all others.{left}", [*legend, ("chance", "perfect calibration")])
+
+
+# The page in its order.
+SECTIONS: tuple[Callable[[EvaluatedClasses], Section | None], ...] = (
+    _overview,
+    _warnings,
+    _confusion,
+    _classes,
+    measures_section,
+    _probabilities,
+    importance_section,
+    training_section,
+)
+
+
+def class_evaluation_page(
+    model: Any, X: Any, codes: NDArray[Any], scores: NDArray[Any], facts: dict[str, Any], seed: Any = 0
+) -> str:
+    """Make the page of a model of several classes on labelled rows.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    X : matrix, shape (n, d) or table
+        As raw as the training rows.
+    codes : int array, shape (n,)
+        True classes.
+    scores : array, shape (n, K)
+        Its network's scores of X.
+    facts : dict of str to object
+        The figures, as in the JSON report.
+    seed : int, numpy Generator or None, default 0
+        Of the importance of columns.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return page_of(EvaluatedClasses.of(model, X, codes, scores, facts, seed), SECTIONS)
