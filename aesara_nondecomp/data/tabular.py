@@ -6,7 +6,7 @@ A table is a data frame (pandas or polars) or a mapping from column names to cel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,12 @@ class TableEncoder(NamedTuple):
 
     @classmethod
     def fit(
-        cls, table: Any, categorical: Sequence[str] = (), missing: Sequence[str] = (), rows: NDArray[Any] | None = None
+        cls,
+        table: Any,
+        categorical: Sequence[str] = (),
+        missing: Sequence[str] = (),
+        rows: NDArray[Any] | None = None,
+        more: Mapping[str, Collection[str]] | None = None,
     ) -> TableEncoder:
         """Learn an encoder from the training rows.
 
@@ -70,6 +75,8 @@ class TableEncoder(NamedTuple):
         rows : int array, shape (k,), optional
             Indices of the training rows, if the table has others too: those tell only which columns are numeric.
             Default: all rows.
+        more : mapping of str to collection of str, optional
+            What cells of the columns are also spelt like, if the table is a sample of another one.
 
         Returns
         -------
@@ -87,7 +94,14 @@ class TableEncoder(NamedTuple):
         chosen = slice(None) if rows is None else rows  # of one column at a time, to save memory
         numeric = [name for name in columns.cells if name not in columns.categories]
         medians = tuple(_median(name, columns.cells[name][chosen]) for name in numeric)
-        found = {name: _categories(name, columns.cells[name][chosen]) for name in columns.cells if name not in numeric}
+        others = more or {}
+        for name in numeric:
+            _check_numbers(name, others.get(name, ()))
+        found = {
+            name: _categories(name, [*columns.cells[name][chosen].tolist(), *others.get(name, ())])
+            for name in columns.cells
+            if name not in numeric
+        }
         return cls(tuple(numeric), medians, tuple(found), tuple(found.values()), columns.missing)
 
     def transform(self, table: Any) -> NDArray[Any]:
@@ -278,10 +292,10 @@ class TableMatrix:
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _categories(name: str, cells: NDArray[Any]) -> tuple[str, ...]:
+def _categories(name: str, cells: Sequence[Any]) -> tuple[str, ...]:
     """The categories of a column in sorted order; of several spellings of one, the first."""
     by_form: dict[str, str] = {}
-    for text in sorted(set(over_distinct(spelling, cells.tolist()))):
+    for text in sorted(set(over_distinct(spelling, cells))):
         by_form.setdefault(normal_form(text), text)
     _check_values(name, set(by_form) == {""})
     if len(by_form) > MOST_CATEGORIES:
@@ -300,6 +314,17 @@ def _median(name: str, numbers: NDArray[Any]) -> float:
 def _check_values(name: str, empty: bool) -> None:
     if empty:
         raise ValueError(f"column {name!r} holds no values. Drop it.")
+
+
+def _check_numbers(name: str, spellings: Collection[str]) -> None:
+    """Refuse text in a column that a sample of its rows says to be numeric."""
+    strange = sorted(text for text in spellings if not _is_number(text))
+    if strange:
+        raise ValueError(
+            f"column {name!r} holds numbers in most rows, but also {strange[0]!r}. Correct that cell, leave it empty, "
+            "say that it is missing (--missing, missing=), or name the column as categorical (--categorical, "
+            "categorical=)."
+        )
 
 
 def _numbers(name: str, columns: TableColumns) -> NDArray[Any]:
