@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import itertools
 import math
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics, networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
-from aesara_nondecomp._files import check_writable, is_stream, replacing
+from aesara_nondecomp._files import check_writable, is_stream
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
+from aesara_nondecomp.cli.predictions import check_format, writing
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_labelled_rows, read_training_table, row_blocks
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.data.streamed_tables import StreamedTable
+from aesara_nondecomp.data.table_parts import files_of
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
 from aesara_nondecomp.reports.comparison import Scored, comparison_facts, comparison_page
@@ -115,22 +115,20 @@ def predict(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
-    _check_outputs(options, options.out)
+    out = options.out or STANDARD_STREAM
+    _check_outputs(options, out)
+    check_format(out)
     model = _load(options.model)
     quantifier = model.require_quantifier()
     blocks = _score_blocks(model, options)
-    first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
-    with _output(options.out) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("row", "prediction", "score", "probability"))
+    first, done = next(blocks), 0  # most of what can be wrong shows before a line is written
+    with writing(out) as write:
         for scores in itertools.chain([first], blocks):
             labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-            probabilities = quantifier.posteriors(scores)
-            # `rows` comes last, so that no number is taken for a row that is not there.
-            for label, score, probability, row in zip(labels.tolist(), scores.tolist(), probabilities.tolist(), rows):
-                writer.writerow((row, label, f"{score:.6g}", f"{probability:.6g}"))
-    if options.out not in (None, STANDARD_STREAM) and not options.quiet and not is_stream(options.out):
-        print(f"{next(rows) - 1} predictions in {options.out}")
+            write(done + 1, labels, scores, quantifier.posteriors(scores))
+            done += len(scores)
+    if out != STANDARD_STREAM and not options.quiet and not is_stream(out):
+        print(f"{done} predictions in {out}")
     return 0
 
 
@@ -249,7 +247,8 @@ def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> tuple[Lab
     if comm.size > 1:
         require(options.data != STANDARD_STREAM, "--mpi needs a file that every process can read", options.data)
     table = read_training_table(options)
-    check_lengths(table.X, table.y)
+    if not isinstance(table.X, StreamedTable):
+        check_lengths(table.X, table.y)
     return table, _positive(table.y, options.positive)
 
 
@@ -262,11 +261,12 @@ def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[
 
 
 def _digest(path: str) -> str:
-    """Digest of the bytes of a file, of which every process takes its part of the rows."""
+    """Digest of the bytes of the files, of which every process takes its part of the rows."""
     digest = hashlib.blake2b(digest_size=16)
-    with open(path, "rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
+    for part in files_of(path):
+        with open(part, "rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
     return digest.hexdigest()
 
 
@@ -349,7 +349,8 @@ def _check_group_options(options: argparse.Namespace) -> None:
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     """Refuse, before hours of work, a file to write that cannot be written or is one of the files to read."""
-    read = [Path(path).resolve() for name in ("data", "model", "other") if (path := getattr(options, name, None))]
+    given = [path for name in ("data", "model", "other") if (path := getattr(options, name, None))]
+    read = [Path(part).resolve() for path in given for part in files_of(path)]
     written = [Path(path) for path in outputs if path not in (None, STANDARD_STREAM)]
     for path in written:
         check_writable(path)
@@ -357,15 +358,6 @@ def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     files = [path.resolve() for path in written if not is_stream(path)]
     once = len(set(files)) == len(files) and outputs.count(STANDARD_STREAM) < 2
     require(once, "files to write must differ", outputs)
-
-
-@contextmanager
-def _output(path: str | None) -> Iterator[IO[str]]:
-    if path in (None, STANDARD_STREAM):
-        yield sys.stdout
-        return
-    with replacing(path, text=True) as file:
-        yield file
 
 
 def _print(lines: list[str], options: argparse.Namespace) -> None:

@@ -16,8 +16,8 @@ FIT_OPTIONS = (
     "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
 )  # fmt: skip
 _FILES = (
-    "a table with a header row (.csv, .tsv, .data, .parquet, .xlsx, .arff; - for text on standard input), LIBSVM text, "
-    "or an .npz with arrays X and y"
+    "a table with a header row (.csv, .tsv, .data, .parquet, .xlsx, .arff; - for text on standard input; a folder or a "
+    "quoted pattern such as 'data/*.parquet' for several files of a table), LIBSVM text, or an .npz with arrays X and y"
 )
 
 
@@ -108,7 +108,9 @@ def _add_predict(commands: Any) -> None:
     )
     _add_model_and_data(predict)
     predict.add_argument(
-        "--out", metavar="FILE", help="a .csv: row, prediction, score, probability (default: -, standard output)"
+        "--out",
+        metavar="FILE",
+        help="a .csv or .parquet: row, prediction, score, probability (default: -, standard output)",
     )
     predict.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     predict.set_defaults(command=_later("predict"))

@@ -202,9 +202,9 @@ def read_files(files: TableFiles, target: str, streamed: Callable[[], None] = la
     """
     with files.opened() as table:
         features = files.features(table.names, target)
-        if table.count_rows() * len(features) > IN_MEMORY_CELLS:
+        if is_large(table, features):
             streamed()
-            found = _learned(files, table, features, target)
+            found = learn(files, table, features, target)
             return found, found.classes
         columns = table.read([target, *features], [target, *files.categorical])
     y = popped_labels(files.source, columns, target)
@@ -238,8 +238,46 @@ def popped_labels(source: Any, columns: TableColumns, target: str) -> NDArray[An
     return labels
 
 
-def _learned(files: TableFiles, table: OpenTable, features: Sequence[str], target: str) -> StreamedTable:
-    """One pass over a table."""
+def is_large(table: OpenTable, features: Sequence[str]) -> bool:
+    """Whether a table is streamed, and not read at once.
+
+    Parameters
+    ----------
+    table : OpenTable
+        The table; Excel and ARFF are read at once in any case, and so is standard input, which is there once.
+    features : sequence of str
+        Its columns of features.
+
+    Returns
+    -------
+    bool
+    """
+    return table.count_rows() * len(features) > IN_MEMORY_CELLS
+
+
+def learn(files: TableFiles, table: OpenTable, features: Sequence[str], target: str) -> StreamedTable:
+    """Learn an encoder and read the labels in one pass over a table.
+
+    Parameters
+    ----------
+    files : TableFiles
+        Where the table is, for the next pass.
+    table : OpenTable
+        The table, opened.
+    features : sequence of str
+        Its columns of features.
+    target : str
+        That of the labels.
+
+    Returns
+    -------
+    StreamedTable
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be read, has rows without a label, or its columns cannot be encoded.
+    """
     labels, sample, seen = _Labels(files.source, target), _Sample(len(features)), _Spellings()
     names, texts = [target, *features], [target, *files.categorical]
     for block in table.blocks(names, texts, block_rows(len(names))):

@@ -97,7 +97,7 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
                 file.names,
                 lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)),
                 lambda names, texts, rows: _numbered(file.blocks(names, texts, rows, decimal=decimal)),
-                file.count_rows,
+                (lambda: 0) if paths[0] == STANDARD_STREAM else file.count_rows,
             )
         return
     shown = source if paths else "a table of pyarrow"

@@ -31,6 +31,21 @@ def is_several(path: PathLike) -> bool:
     return text != STANDARD_STREAM and (os.path.isdir(text) or glob.has_magic(text) and not os.path.exists(text))
 
 
+def is_parquet(path: PathLike) -> bool:
+    """Whether a file is Parquet by its suffix.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which need not exist.
+
+    Returns
+    -------
+    bool
+    """
+    return Path(path).suffix.lower() == PARQUET
+
+
 def files_of(source: PathLike | Sequence[PathLike]) -> list[str]:
     """The files of a table, in sorted order where a folder or a pattern stands for them.
 
