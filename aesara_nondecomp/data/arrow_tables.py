@@ -13,7 +13,7 @@ from aesara_nondecomp.data.files import COMPRESSIONS, PathLike, existing_file, o
 from aesara_nondecomp.data.table_columns import check_unique
 from aesara_nondecomp.data.table_parts import check_same_names, files_of, is_several
 
-_BATCH_ROWS = 2**16
+_BATCH_ROWS, _BUFFER_BYTES = 2**16, 2**16
 
 
 class ArrowTable(NamedTuple):
@@ -25,10 +25,13 @@ class ArrowTable(NamedTuple):
         The rows.
     source : object
         Where they come from, for messages.
+    in_files : bool
+        Whether they are those of Parquet files that were named, as they stand there: a data set may be filtered.
     """
 
     dataset: Any
     source: Any
+    in_files: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,17 +91,34 @@ class ArrowTable(NamedTuple):
             raise ValueError(f"{self.source} must hold rows, got none. Check that it is complete.")
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
-        from pyarrow import dataset
-
-        # What is read ahead by default takes as much memory as several files.
-        options = {"batch_size": _BATCH_ROWS, "batch_readahead": 1, "fragment_readahead": 1}
-        if isinstance(self.dataset, dataset.FileSystemDataset) and self.dataset.format.default_extname == "parquet":
-            options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
-                use_buffered_stream=True, pre_buffer=False
+        if self.in_files:
+            batches = self._batches_of_files(names)
+        else:  # what is read ahead by default takes as much memory as several files
+            ahead = {"batch_readahead": 1, "fragment_readahead": 1}
+            batches = self._readable(
+                lambda: self.dataset.to_batches(columns=list(names), batch_size=_BATCH_ROWS, **ahead)
             )
-        batches = self._readable(lambda: self.dataset.to_batches(columns=list(names), **options))
         while (batch := self._readable(lambda: next(batches, None))) is not None:
             yield batch
+
+    def _batches_of_files(self, names: Sequence[str]) -> Iterator[Any]:
+        """Batches by the reader of one file, as a data set would hold whole row groups in memory."""
+        import pyarrow
+        from pyarrow import dataset, parquet
+
+        schema = pyarrow.schema([self.dataset.schema.field(name) for name in names])
+        for fragment in self.dataset.get_fragments():
+            keys = dataset.get_partition_keys(fragment.partition_expression)
+            stored = [name for name in names if name not in keys]
+            with parquet.ParquetFile(fragment.path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+                for batch in file.iter_batches(_BATCH_ROWS, columns=stored):
+                    columns = [
+                        pyarrow.repeat(pyarrow.scalar(keys[field.name], field.type), batch.num_rows)
+                        if field.name in keys
+                        else batch.column(field.name).cast(field.type)
+                        for field in schema
+                    ]
+                    yield pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
     def _readable(self, read: Callable[[], Any]) -> Any:
         return readable(self.source, read)
@@ -148,16 +168,16 @@ def open_arrow(source: Any) -> ArrowTable:
     except ImportError as error:
         raise ImportError(f"reading {source} needs more: pip install 'aesara-nondecomp[files]' ({error})") from None
     if isinstance(source, dataset.Dataset):
-        found, shown = source, "the data set"
+        found = ArrowTable(source, "the data set")
     elif is_arrow(source):
-        found, shown = dataset.dataset(source), "the table of pyarrow"
+        found = ArrowTable(dataset.dataset(source), "the table of pyarrow")
     else:
-        found, shown = _dataset_of_files(source), source
-    check_unique(found.schema.names)
-    return ArrowTable(found, shown)
+        found = _table_of_files(source)
+    check_unique(found.dataset.schema.names)
+    return found
 
 
-def _dataset_of_files(source: PathLike | Sequence[PathLike]) -> Any:
+def _table_of_files(source: PathLike | Sequence[PathLike]) -> ArrowTable:
     from pyarrow import dataset, parquet
 
     paths = files_of(source)
@@ -166,14 +186,14 @@ def _dataset_of_files(source: PathLike | Sequence[PathLike]) -> Any:
     if len(paths) == 1 and os.path.splitext(paths[0])[1].lower() in COMPRESSIONS:
         with open_binary(paths[0]) as file:
             table = readable(paths[0], lambda: parquet.read_table(file))
-        return dataset.dataset(table)
+        return ArrowTable(dataset.dataset(table), source)
     several = not isinstance(source, (str, os.PathLike)) or is_several(source)
     folder = os.fspath(source) if several and isinstance(source, (str, os.PathLike)) else None
     options: dict[str, Any] = {"partitioning": "hive"} if several else {}
     if folder is not None and os.path.isdir(folder):
         options["partition_base_dir"] = folder
     found = readable(source, lambda: dataset.dataset(paths, format="parquet", **options))
-    return found if len(paths) == 1 else _of_one_schema(found)
+    return ArrowTable(found if len(paths) == 1 else _of_one_schema(found), source, in_files=True)
 
 
 def _of_one_schema(found: Any) -> Any:
