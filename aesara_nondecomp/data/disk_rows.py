@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections import OrderedDict
+import weakref
 from typing import Any
 
 import numpy as np
@@ -41,12 +41,14 @@ class DiskMatrix:
     def __init__(self, columns: int, dtype: Any):
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (0, columns)
-        self._file = tempfile.TemporaryFile(prefix="aesara_nondecomp.")  # noqa: SIM115  # closed with the matrix
+        self._file = tempfile.TemporaryFile(prefix="aesara_nondecomp.")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._row_bytes = columns * self.dtype.itemsize
         self.block_rows = max(1, BLOCK_BYTES // self._row_bytes)
-        self._kept: OrderedDict[int, int] = OrderedDict()  # place in `_blocks` of each block, the last one used last
-        self._blocks: NDArray[Any] = np.empty((0, columns), self.dtype)
-        self._place: NDArray[Any] = np.empty(0, dtype=np.int64)  # the same, -1 for the others
+        self._blocks: NDArray[Any] = np.empty((0, columns), self.dtype)  # those that are kept, one behind another
+        self._kept: NDArray[Any] = np.empty(0, dtype=np.int64)  # which block is in each place of them, or -1
+        self._place: NDArray[Any] = np.empty(0, dtype=np.int64)  # of each block, or -1
+        self._next = 0  # the place that is filled next
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -81,36 +83,39 @@ class DiskMatrix:
             start, stop, step = rows.indices(len(self))
             return self._read(start, max(0, stop - start))[::step]
         indices = np.asarray(rows)
-        blocks = np.unique(indices // self.block_rows)
-        if len(blocks) > min(_KEPT_BLOCKS, len(self._place)):  # too scattered for blocks
-            return self._one_by_one(indices)
-        self._keep(blocks)
         block, row = np.divmod(indices, self.block_rows)
-        found: NDArray[Any] = self._blocks[self._place[block] * self.block_rows + row]
+        missing = np.unique(block[self._place[block] < 0])
+        if len(missing) > _KEPT_BLOCKS:
+            return self._in_passing(indices)
+        self._keep(missing)
+        place = self._place[block]
+        if (place < 0).any():  # one that was kept had to make room
+            return self._in_passing(indices)
+        found: NDArray[Any] = np.take(self._blocks, place * self.block_rows + row, axis=0, mode="clip")
         return found
 
     def _keep(self, blocks: NDArray[Any]) -> None:
-        """Read the blocks that are not kept yet, in place of those that were used the longest ago."""
-        if not len(self._blocks):
-            room = min(_KEPT_BLOCKS, len(self._place))
-            self._blocks = np.empty((room * self.block_rows, self.shape[1]), self.dtype)
+        """Read blocks in place of those that were read the longest ago."""
+        if not len(self._kept):
+            self._kept = np.full(min(_KEPT_BLOCKS, len(self._place)), -1)
+            self._blocks = np.empty((len(self._kept) * self.block_rows, self.shape[1]), self.dtype)
         for block in blocks.tolist():
-            if block in self._kept:
-                self._kept.move_to_end(block)
-        for block in blocks[self._place[blocks] < 0].tolist():
-            place = len(self._kept)
-            if place * self.block_rows == len(self._blocks):
-                former, place = self._kept.popitem(last=False)
-                self._place[former] = -1
+            place, self._next = self._next, (self._next + 1) % len(self._kept)
+            if self._kept[place] >= 0:
+                self._place[self._kept[place]] = -1
             first = block * self.block_rows
             found = self._read(first, min(self.block_rows, len(self) - first))
             self._blocks[place * self.block_rows :][: len(found)] = found
-            self._kept[block] = self._place[block] = place
+            self._kept[place], self._place[block] = block, place
 
-    def _one_by_one(self, indices: NDArray[Any]) -> NDArray[Any]:
+    def _in_passing(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """Rows of more blocks than are kept: of each, those from the first to the last that is wanted are read."""
         found = np.empty((len(indices), self.shape[1]), self.dtype)
-        for k, row in enumerate(indices.tolist()):
-            found[k] = self._read(row, 1)[0]
+        order = np.argsort(indices, kind="stable")
+        for places in np.split(order, np.flatnonzero(np.diff(indices[order] // self.block_rows)) + 1):
+            wanted = indices[places]
+            first = int(wanted[0])
+            found[places] = self._read(first, int(wanted[-1]) - first + 1)[wanted - first]
         return found
 
     def _read(self, first: int, count: int) -> NDArray[Any]:
