@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
@@ -132,9 +131,9 @@ def trained(
     return facts, lines
 
 
-def prediction_lines(
+def prediction_columns(
     model: ClassModel, with_scores: bool
-) -> tuple[list[str], Callable[[NDArray[Any]], Sequence[Sequence[Any]]]]:
+) -> tuple[list[str], Callable[[NDArray[Any]], list[NDArray[Any]]]]:
     """How predictions are written.
 
     Parameters
@@ -148,8 +147,8 @@ def prediction_lines(
     -------
     header : list of str
         Names of the columns.
-    lines_of : callable
-        Makes the lines of a block of scores.
+    columns_of : callable
+        Makes the columns of a block of scores.
 
     Raises
     ------
@@ -160,14 +159,11 @@ def prediction_lines(
     kinds = ("probability", "score") if with_scores else ("probability",)
     header = ["prediction", *(f"{kind} {label}" for kind in kinds for label in model.classes)]
 
-    def lines_of(scores: NDArray[Any]) -> Sequence[Sequence[Any]]:
-        labels = model.classes_[predicted_classes(model, scores)].tolist()
-        numbers = [calibration.probabilities(scores), scores] if with_scores else [calibration.probabilities(scores)]
-        return [
-            (label, *(f"{number:.6g}" for number in row)) for label, row in zip(labels, np.hstack(numbers).tolist())
-        ]
+    def columns_of(scores: NDArray[Any]) -> list[NDArray[Any]]:
+        labels = model.classes_[predicted_classes(model, scores)]
+        return [labels, *calibration.probabilities(scores).T, *(scores.T if with_scores else ())]
 
-    return header, lines_of
+    return header, columns_of
 
 
 def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:

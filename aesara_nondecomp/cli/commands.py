@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import require
-from aesara_nondecomp._files import check_writable, is_stream, replacing
+from aesara_nondecomp._files import check_writable, is_stream
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
+from aesara_nondecomp.cli.predictions import check_format, writing
 from aesara_nondecomp.cli.program import Stop
 from aesara_nondecomp.cli.reports import choice_lines
 from aesara_nondecomp.cli.tables import (
@@ -39,6 +38,8 @@ from aesara_nondecomp.cli.usage import check_training, usage_errors
 from aesara_nondecomp.data import check_lengths, count_labels, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.data.streamed_tables import StreamedTable
+from aesara_nondecomp.data.table_parts import files_of
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
@@ -149,36 +150,34 @@ def predict(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
-    _check_outputs(options, options.out)
+    out = options.out or STANDARD_STREAM
+    _check_outputs(options, out)
+    check_format(out)
     model = load_model(options.model)
     several = not isinstance(model, Model)
-    header, lines_of = (
-        _of_classes().prediction_lines(model, options.scores) if several else _prediction_lines(model)
+    header, columns_of = (
+        _of_classes().prediction_columns(model, options.scores) if several else _prediction_columns(model)
     )  # fmt: skip
-    blocks = _score_blocks(model, options, shown=options.out not in (None, STANDARD_STREAM) or not sys.stdout.isatty())
-    first, rows = next(blocks), itertools.count(1)  # most of what can be wrong shows before a line is written
-    with _output(options.out) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("row", *header))
+    blocks = _score_blocks(model, options, shown=out != STANDARD_STREAM or not sys.stdout.isatty())
+    first, done = next(blocks), 0  # most of what can be wrong shows before a line is written
+    with writing(out, header) as write:
         for scores in itertools.chain([first], blocks):
-            # `rows` comes last, so that no number is taken for a row that is not there.
-            for line, row in zip(lines_of(scores), rows):
-                writer.writerow((row, *line))
-    if options.out not in (None, STANDARD_STREAM) and not options.quiet and not is_stream(options.out):
-        print(f"{next(rows) - 1} predictions in {options.out}")
+            write(done + 1, columns_of(scores))
+            done += len(scores)
+    if out != STANDARD_STREAM and not options.quiet and not is_stream(out):
+        print(f"{done} predictions in {out}")
     return 0
 
 
-def _prediction_lines(model: Model) -> tuple[list[str], Callable[[NDArray[Any]], Iterable[Sequence[Any]]]]:
-    """The names of the columns, and what makes the lines of a block of scores."""
+def _prediction_columns(model: Model) -> tuple[list[str], Callable[[NDArray[Any]], list[NDArray[Any]]]]:
+    """The names of the columns, and what makes the columns of a block of scores."""
     quantifier = model.require_quantifier()
 
-    def lines_of(scores: NDArray[Any]) -> Iterable[Sequence[Any]]:
+    def columns_of(scores: NDArray[Any]) -> list[NDArray[Any]]:
         labels = np.where(scores > model.threshold, model.classes[1], model.classes[0])
-        numbers = (map("{:.6g}".format, values.tolist()) for values in (scores, quantifier.posteriors(scores)))
-        return zip(labels.tolist(), *numbers)
+        return [labels, scores, quantifier.posteriors(scores)]
 
-    return ["prediction", "score", "probability"], lines_of
+    return ["prediction", "score", "probability"], columns_of
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -334,7 +333,8 @@ def _rows_to_train(options: argparse.Namespace) -> tuple[LabelledTable, Any]:
     """The training file, and the positive label, after a look at the files to write."""
     _check_outputs(options, options.out, options.report)
     table = read_training_table(options)
-    check_lengths(table.X, table.y)
+    if not isinstance(table.X, StreamedTable):
+        check_lengths(table.X, table.y)
     return table, _positive(table.y, options.positive)
 
 
@@ -347,11 +347,12 @@ def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[
 
 
 def _digest(path: str) -> str:
-    """Digest of the bytes of a file, of which every process takes its part of the rows."""
+    """Digest of the bytes of the files, of which every process takes its part of the rows."""
     digest = hashlib.blake2b(digest_size=16)
-    with open(path, "rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
+    for part in files_of(path):
+        with open(part, "rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
     return digest.hexdigest()
 
 
@@ -402,7 +403,8 @@ def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, flo
 
 def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     """Refuse, before hours of work, a file to write that cannot be written or is one of the files to read."""
-    read = [Path(path).resolve() for name in ("data", "model", "other") if (path := getattr(options, name, None))]
+    given = [path for name in ("data", "model", "other") if (path := getattr(options, name, None))]
+    read = [Path(part).resolve() for path in given for part in files_of(path)]
     written = [Path(path) for path in outputs if path not in (None, STANDARD_STREAM)]
     for path in written:
         check_writable(path)
@@ -410,15 +412,6 @@ def _check_outputs(options: argparse.Namespace, *outputs: str | None) -> None:
     files = [path.resolve() for path in written if not is_stream(path)]
     once = len(set(files)) == len(files) and outputs.count(STANDARD_STREAM) < 2
     require(once, "files to write must differ", outputs)
-
-
-@contextmanager
-def _output(path: str | None) -> Iterator[IO[str]]:
-    if path in (None, STANDARD_STREAM):
-        yield sys.stdout
-        return
-    with replacing(path, text=True) as file:
-        yield file
 
 
 def _of_classes() -> Any:

@@ -21,8 +21,8 @@ FIT_OPTIONS = (
     "steps", "batch_size", "optimizer", "learning_rate", "schedule", "averaging", "l2", "sampler", "prior", "backend",
 )  # fmt: skip
 _FILES = (
-    "a table with a header row (.csv, .tsv, .data, .parquet, .xlsx, .arff; - for text on standard input), LIBSVM text, "
-    "or an .npz with arrays X and y"
+    "a table with a header row (.csv, .tsv, .data, .parquet, .xlsx, .arff; - for text on standard input; a folder or a "
+    "quoted pattern such as 'data/*.parquet' for several files of a table), LIBSVM text, or an .npz with arrays X and y"
 )
 
 
@@ -147,7 +147,7 @@ def _add_predict(commands: Any) -> None:
         "--out",
         type=_file,
         metavar="FILE",
-        help="a .csv: row, prediction, score, probability (default: -, standard output)",
+        help="a .csv or .parquet: row, prediction, score, probability (default: -, standard output)",
     )
     predict.add_argument("--scores", action="store_true", help="of several classes, write the scores of each too")
     _add_quiet(predict)

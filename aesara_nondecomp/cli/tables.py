@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from aesara_nondecomp import networks
 from aesara_nondecomp._checks import suggestion, warn_caller
 from aesara_nondecomp.data import read_libsvm, read_npz
-from aesara_nondecomp.data.cells import is_missing, over_distinct
+from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.loaders import file_format
+from aesara_nondecomp.data.streamed_tables import TableFiles, is_large, learn, popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import open_table
 from aesara_nondecomp.models import Model
@@ -29,10 +30,10 @@ class LabelledTable(NamedTuple):
 
     Attributes
     ----------
-    X : TableColumns, list of str, array or CSR matrix, shape (n, d)
+    X : TableColumns, StreamedTable, list of str, array or CSR matrix, shape (n, d)
         The columns of a table, the texts of one of them, or a matrix.
     y : array, shape (n,)
-        Labels, in the file's own coding.
+        Labels, in the file's own coding; of a StreamedTable the distinct ones.
     names : sequence of str, or None
         Column names of a matrix, if the file has them.
     groups : dict of str to array, or None
@@ -221,14 +222,21 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
     takes_texts = options.network != AUTO and networks.takes_tokens(options.network)
     with open_table(options.data, options.delimiter, options.decimal or ".") as table:
         target = _checked_target(options.data, options.target, table.names)
-        features = _features(options, target, table.names)
+        files = TableFiles(
+            options.data, options.drop, options.categorical, options.missing, options.delimiter, options.decimal or "."
+        )
+        features = files.features(table.names, target)
         if takes_texts:
             _check_one_text(options, features)
         groups = _checked_groups(options.groups, target, table.names)
+        if is_large(table, features) and not takes_texts:
+            _check_streamed(options)
+            X = learn(files, table, features, target)
+            return LabelledTable(X, X.classes)
         dropped = [name for name in groups if name not in features]
         as_they_are = [target, *(features if takes_texts else options.categorical), *dropped]
         columns = table.read([target, *features, *dropped], as_they_are)
-    labels = _popped_labels(options.data, columns, target)
+    labels = popped_labels(options.data, columns, target)
     if takes_texts:
         of_rows = {name: columns.cells[name] for name in groups} or None
         return LabelledTable(_texts(columns, features[0]), as_labels(labels), None, of_rows, features[0])
@@ -239,18 +247,6 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
         warn_caller(f"{found} cells are missing values because they are {' or '.join(map(repr, options.missing))}.")
     of_rows = {name: read.cells[name] for name in groups} or None
     return LabelledTable(read.without(dropped), as_labels(labels), groups=of_rows)
-
-
-def _features(options: argparse.Namespace, target: str, names: Sequence[str]) -> list[str]:
-    """The columns to train on."""
-    for name in options.drop:
-        if name not in names:
-            raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, names)}")
-    features = [name for name in names if name not in (target, *options.drop)]
-    if not features:
-        raise ValueError(f"{options.data} has no feature columns beside the labels. Check its delimiter.")
-    check_names(options.categorical, features)
-    return features
 
 
 def _check_one_text(options: argparse.Namespace, features: Sequence[str]) -> None:
@@ -328,7 +324,7 @@ def _read_labelled_columns(
         chosen = _groups_to_report(path, model, groups, target, table.names)
         more = [name for name in chosen if name not in names]
         columns = table.read([*names, target, *more], [*as_they_are, target, *more])
-    labels = _popped_labels(path, columns, target)
+    labels = popped_labels(path, columns, target)
     known = read_table(columns, missing=model.encoder.table.missing if model.encoder.table else ())
     return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
 
@@ -374,13 +370,16 @@ def _groups_to_report(
     return [] if missing else trained
 
 
-def _popped_labels(path: str, columns: TableColumns, target: str) -> NDArray[Any]:
-    """The labels, taken out of the columns of a file; all must be there."""
-    labels = columns.cells.pop(target)
-    missing = np.flatnonzero(over_distinct(is_missing, labels.tolist())) + 1
-    if missing.size:
-        raise ValueError(f"{path} has {missing.size} rows without a label, the first is row {missing[0]}. Drop them.")
-    return labels
+def _check_streamed(options: argparse.Namespace) -> None:
+    """Refuse what a table that is streamed does not take, before it is read."""
+    for name in ("groups", "constraints", "refit", "mpi"):
+        if getattr(options, name):
+            raise ValueError(
+                f"{options.data} is too large to be read at once, and a streamed table does not take "
+                f"--{name.removesuffix('s') if name == 'constraints' else name}. Leave it out, or give fewer rows."
+            )
+    if not options.validation:
+        raise ValueError(f"{options.data} is too large to train on without rows held out: leave --validation out")
 
 
 def _count_missing(table: TableColumns) -> int:

@@ -69,8 +69,9 @@ class MiniBatches:
     Parameters
     ----------
     X : array, LazyRows, CSR matrix or BatchSource, shape (n, d)
-        Floating features, or int32 token ids (n, T) padded with 0. Memory maps and `LazyRows` are read block by block;
-        of a CSR matrix only a block is made dense. Must not be modified during training: rows are prefetched.
+        Floating features, or int32 token ids (n, T) padded with 0. Memory maps and `LazyRows` are read block by block,
+        and those of a DiskMatrix are shuffled by blocks; of a CSR matrix only a block is made dense. Must not be
+        modified during training: rows are prefetched.
     signs : array, shape (n,)
         Labels in {-1, +1}. An int8 array is kept and not copied.
     batch_size : int
@@ -140,7 +141,9 @@ class MiniBatches:
         self.positive_share = share if sample_weight is None else _share_of_weight(signs, np.abs(self._y), share)
         self.cell_shares = None if cell is None else _cell_shares(cell, np.abs(self._y), parts, counts)
         self._sampler: Any = (
-            EpochSampler(len(signs), self.batch_size, rng) if parts is None else PartSampler(parts, counts, rng)
+            EpochSampler(len(signs), self.batch_size, rng, getattr(X, "block_rows", None))
+            if parts is None
+            else PartSampler(parts, counts, rng)
         )
         if self._tokens and parts is None:
             lengths = X.token_lengths() if isinstance(X, BatchSource) else token_lengths(X)

@@ -28,7 +28,7 @@ _NULLS = ["", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL"
 
 
 class CsvFile(NamedTuple):
-    """An open table of delimited text; made by `open_csv`.
+    """An open table of delimited text; made by `open_csv`, or of several files by `table_parts.open_csv_files`.
 
     Attributes
     ----------
@@ -46,6 +46,8 @@ class CsvFile(NamedTuple):
         Size of a batch, which must hold any row.
     expected_rows : int
         About as many as there are, to reserve memory for; 0 if that shows only by reading.
+    more : tuple of path-like
+        Files of the same columns, whose rows follow.
     """
 
     path: PathLike
@@ -55,6 +57,7 @@ class CsvFile(NamedTuple):
     lines_above: int
     block_bytes: int
     expected_rows: int
+    more: tuple[PathLike, ...] = ()
 
     def read(
         self,
@@ -157,8 +160,25 @@ class CsvFile(NamedTuple):
                     parts[name].append(as_texts(cells))
         return numbers, parts, late
 
+    def count_rows(self) -> int:
+        """About how many rows there are: as a sample of the lines tells, or of compressed files, as many as lines."""
+        if self.expected_rows:
+            return self.expected_rows
+        self.source.seek(0)
+        rows = sum(block.count(b"\n") for block in iter(lambda: self.source.read(BLOCK_BYTES), b""))
+        for path in self.more:
+            with open_csv(path, self.delimiter) as file:
+                rows += file.count_rows()
+        return rows
+
     def _batches(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
-        """Arrow batches of some columns, as text."""
+        """Arrow batches of some columns of all files, as text."""
+        yield from self._own_batches(names, nulls)
+        for path in self.more:
+            with open_csv(path, self.delimiter) as file:
+                yield from file._own_batches(names, nulls)
+
+    def _own_batches(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
         import pyarrow
         from pyarrow import csv as arrow_csv
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Union
@@ -71,6 +71,31 @@ def existing_file(path: PathLike) -> Path:
     if not found.is_file():
         raise FileNotFoundError(f"there is no file {path}. Check the path.")
     return found
+
+
+def readable(source: Any, read: Callable[[], Any]) -> Any:
+    """What a reader of a library returns; its errors become one of ours.
+
+    Parameters
+    ----------
+    source : object
+        What is read, for the message.
+    read : callable
+        The reader.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If the reader fails.
+    """
+    try:
+        return read()
+    except (ValueError, OSError, KeyError, StopIteration, NotImplementedError, zipfile.BadZipFile) as error:
+        raise ValueError(f"cannot read {source}: {error}. Check that it is complete, or write it as .csv.") from error
 
 
 def uncompressed_suffix(path: PathLike) -> str:

@@ -24,7 +24,8 @@ from aesara_nondecomp.data.files import (
     whole_numbers,
 )
 from aesara_nondecomp.data.table_columns import check_names
-from aesara_nondecomp.data.table_files import TEXT_SUFFIXES, is_table_file, open_table
+from aesara_nondecomp.data.table_files import is_table_file, open_table
+from aesara_nondecomp.data.table_parts import TEXT_SUFFIXES
 
 LIBSVM_SUFFIXES = ("", ".txt", ".svm", ".libsvm", ".t", ".tr", ".val")
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp.data.disk_rows import DiskMatrix
 from aesara_nondecomp.data.features import as_matrix, check_finite, check_shape, row_slices, to_dtype
 from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.data.scaling import Standardiser
@@ -17,7 +18,7 @@ class LazyRows:
 
     Parameters
     ----------
-    X : array, memory map or TableMatrix, shape (N, d)
+    X : array, memory map, TableMatrix or DiskMatrix, shape (N, d)
         The rows as they are stored.
     dtype : dtype, optional
         Of the rows returned. Default: that of `X`.
@@ -49,6 +50,11 @@ class LazyRows:
     def first_row(self) -> int:
         """Index of the first stored row among the caller's rows: above 0 in the later blocks of a table."""
         return int(getattr(self._X, "first_row", 0))
+
+    @property
+    def block_rows(self) -> int | None:
+        """Rows per block of a matrix on a disk, which is read faster by blocks; None for other rows."""
+        return getattr(self._X, "block_rows", None) if self._rows is None else None
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -98,7 +104,7 @@ class LazyRows:
         """
         lazy = LazyRows(self._X, dtype, standardiser, self._rows)
         # The rows of a table are not encoded anew in each epoch.
-        return lazy if isinstance(self._X, np.ndarray) else lazy._all()
+        return lazy if isinstance(self._X, (np.ndarray, DiskMatrix)) else lazy._all()
 
     def _all(self) -> NDArray[Any]:
         """All rows, read slice by slice."""

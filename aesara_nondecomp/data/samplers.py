@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 
+GROUPED_BLOCKS = 256  # of rows on a disk, that are shuffled together
+
 
 class _RowStream:
     """Infinite shuffled epochs of rows.
@@ -66,6 +68,74 @@ class _RowStream:
         self._position = 0
 
 
+class _BlockStream:
+    """Infinite epochs of rows on a disk, shuffled by blocks: each is read once in an epoch, and few are held at a time.
+
+    The blocks of an epoch are shuffled, and then the rows of each `GROUPED_BLOCKS` of them together.
+
+    Parameters
+    ----------
+    rows : int
+        Their number n; the rows are all from 0 to n - 1.
+    block_rows : int
+        Rows per block; the last one may have fewer.
+    seed : int
+        Of the shuffles.
+    multiple : int, default 1
+        Each epoch is padded with -1 to a multiple of this number.
+    """
+
+    def __init__(self, rows: int, block_rows: int, seed: int, multiple: int = 1) -> None:
+        self._count, self._block_rows = rows, block_rows
+        self._length = -(-rows // multiple) * multiple
+        self._rng = np.random.default_rng(seed)
+        self._shuffle()
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """The next `count` row indices, across epochs."""
+        taken, done = np.full(count, -1, dtype=np.int64), 0
+        while done < count:
+            if self._position == self._length:
+                self._shuffle()
+            group = int(np.searchsorted(self._ends, self._position, side="right"))
+            if group < len(self._ends):
+                part = self._rows_of(group)[self._position - int(self._ends[group]) :][: count - done]
+                taken[done : done + len(part)] = part
+                moved = len(part)
+            else:
+                moved = min(self._length - self._position, count - done)  # padding
+            done += moved
+            self._position += moved
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {"rng": self._rng_at_epoch, "position": self._position}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._rng.bit_generator.state = state["rng"]
+        self._shuffle()
+        self._position = stored_count(state, "position", self._length)
+
+    def _shuffle(self) -> None:
+        # The order follows from the generator's state, so only that has to be stored.
+        self._rng_at_epoch = self._rng.bit_generator.state
+        self._blocks = self._rng.permutation(-(-self._count // self._block_rows))
+        self._seeds = self._rng.integers(2**63, size=-(-len(self._blocks) // GROUPED_BLOCKS))
+        sizes = np.minimum(self._block_rows, self._count - self._blocks * self._block_rows)
+        self._ends = np.cumsum(np.add.reduceat(sizes, np.arange(0, len(sizes), GROUPED_BLOCKS)))
+        self._group, self._position = -1, 0
+
+    def _rows_of(self, group: int) -> NDArray[np.int64]:
+        """The rows of a group of blocks in their order, which is kept until the next group."""
+        if group != self._group:
+            blocks = self._blocks[group * GROUPED_BLOCKS :][:GROUPED_BLOCKS]
+            rows = (blocks[:, None] * self._block_rows + np.arange(self._block_rows)).reshape(-1)
+            rows = rows[rows < self._count]
+            np.random.default_rng(self._seeds[group]).shuffle(rows)
+            self._group, self._order = group, rows
+        return self._order
+
+
 class EpochSampler:
     """Shuffled epochs, each padded with -1 to whole batches.
 
@@ -77,11 +147,18 @@ class EpochSampler:
         Rows per batch, at least 1.
     rng : numpy Generator
         Seeds the sampler's own generator.
+    block_rows : int, optional
+        Rows per block of a matrix on a disk, whose epochs are shuffled by blocks if there are more than
+        `GROUPED_BLOCKS`. Default: all rows are shuffled together.
     """
 
-    def __init__(self, rows: int, batch_size: int, rng: np.random.Generator) -> None:
+    def __init__(self, rows: int, batch_size: int, rng: np.random.Generator, block_rows: int | None = None) -> None:
         self._batch_size = batch_size
-        self._stream = _RowStream(rows, child_seed(rng), multiple=batch_size)
+        self._stream: _RowStream | _BlockStream
+        if block_rows is not None and rows > GROUPED_BLOCKS * block_rows:
+            self._stream = _BlockStream(rows, block_rows, child_seed(rng), multiple=batch_size)
+        else:
+            self._stream = _RowStream(rows, child_seed(rng), multiple=batch_size)
 
     def draw(self, batches: int) -> NDArray[np.int64]:
         """Draw the row indices of the next batches.

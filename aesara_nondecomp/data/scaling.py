@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,11 +61,15 @@ class Standardiser(NamedTuple):
         if not number("clip", clip) > 0:
             raise ValueError(f"clip must be positive, got {clip!r}. Use float('inf') for no clipping.")
         slices = list(row_slices(*X.shape))
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        total = weight.sum()
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+        def weight_of(part: slice) -> NDArray[Any]:  # equal weights of all rows would take as much as a column
+            return np.ones(part.stop - part.start) if weight is None else weight[part]
+
+        total = float(len(X)) if weight is None else weight.sum()
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
-            mean = sum(weight[part] @ X[part] for part in slices) / total
-            squares = sum(weight[part] @ np.square(X[part] - mean) for part in slices)
+            mean = sum(weight_of(part) @ X[part] for part in slices) / total
+            squares = sum(weight_of(part) @ np.square(X[part] - mean) for part in slices)
         if not np.isfinite(mean).all():
             check_finite(X)  # names the entry
         # Rounding leaves a constant column a tiny deviation, so it is recognised by comparison with the first row.
@@ -73,7 +77,7 @@ class Standardiser(NamedTuple):
         scale = np.sqrt(squares / total)
         extreme = ~constant & squares_left_float64(scale)
         if extreme.any():
-            scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight)
+            scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight_of, total)
         _check_measured(mean, scale)
         return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
 
@@ -194,12 +198,14 @@ def squares_left_float64(scale: NDArray[Any]) -> NDArray[Any]:
     return ~((scale > 1e-140) & (scale < 1e140))
 
 
-def _scale_of_extremes(X: Any, columns: Any, mean: NDArray[Any], weight: NDArray[Any]) -> Any:
+def _scale_of_extremes(
+    X: Any, columns: Any, mean: NDArray[Any], weight_of: Callable[[slice], NDArray[Any]], total: float
+) -> Any:
     """Standard deviations of columns whose squares leave the range of float64, scaled by the largest deviation."""
     slices = list(row_slices(*X.shape))
     largest = np.maximum.reduce([np.abs(X[part][:, columns] - mean).max(axis=0) for part in slices])
-    squares = sum(weight[part] @ np.square((X[part][:, columns] - mean) / largest) for part in slices)
-    return largest * np.sqrt(squares / weight.sum())
+    squares = sum(weight_of(part) @ np.square((X[part][:, columns] - mean) / largest) for part in slices)
+    return largest * np.sqrt(squares / total)
 
 
 def _check_measured(mean: NDArray[Any], scale: NDArray[Any]) -> None:

@@ -132,6 +132,26 @@ def read_table(
     return columns._replace(cells=cells, missing=(*columns.missing, *new))
 
 
+def join_tables(parts: Sequence[TableColumns]) -> TableColumns:
+    """Join the rows of tables of the same columns.
+
+    Parameters
+    ----------
+    parts : sequence of TableColumns
+        At least one.
+
+    Returns
+    -------
+    TableColumns
+        A column is of text or categorical if it is in any of the parts.
+    """
+    cells = {name: np.concatenate([part.cells[name] for part in parts]) for name in parts[0].cells}
+    texts, categories = (
+        frozenset[str]().union(*(getattr(part, field) for part in parts)) for field in ("texts", "categories")
+    )
+    return parts[0]._replace(cells=cells, texts=texts, categories=categories)
+
+
 def check_unique(names: Sequence[Any]) -> None:
     """Check that no two columns of a table have one name.
 

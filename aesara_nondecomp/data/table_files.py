@@ -1,8 +1,7 @@
-"""Open a table in the format of its suffix: delimited text, Parquet, Excel or ARFF."""
+"""Open a table in the format of its suffix: delimited text, Parquet, Excel or ARFF; in one file or several."""
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -11,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data.csv_files import open_csv
+from aesara_nondecomp.data.arrow_tables import is_arrow, open_arrow
 from aesara_nondecomp.data.files import (
     STANDARD_STREAM,
     PathLike,
     existing_file,
     open_binary,
+    readable,
     text_lines,
     uncompressed_suffix,
 )
 from aesara_nondecomp.data.table_columns import TableColumns, check_unique, read_table
-
-TEXT_SUFFIXES = (".csv", ".tsv", ".data")
+from aesara_nondecomp.data.table_parts import PARQUET, TEXT_SUFFIXES, files_of, is_several, open_csv_files
 
 
 class OpenTable(NamedTuple):
@@ -35,38 +34,42 @@ class OpenTable(NamedTuple):
     read : callable
         From the columns to read, and those of them to read cell by cell as they are, to TableColumns.
     blocks : callable
-        From the same and a number of rows to TableColumns of so many rows each; only text is read block by block.
+        From the same and a number of rows to TableColumns of so many rows each. Excel and ARFF are one block.
+    count_rows : callable
+        Returns about how many rows there are; 0 where they are read at once.
     """
 
     names: tuple[str, ...]
     read: Callable[[Sequence[str], Collection[str]], TableColumns]
     blocks: Callable[[Sequence[str], Collection[str], int], Iterator[TableColumns]]
+    count_rows: Callable[[], int]
 
 
 def is_table_file(path: PathLike) -> bool:
-    """Whether a file is a table by its suffix; standard input, "-", is one.
+    """Whether a file is a table by its suffix; standard input, "-", is one, and so is what `files_of` takes.
 
     Parameters
     ----------
     path : path-like
-        The file, which need not exist.
+        The file, which need not exist; or a folder or a pattern of files.
 
     Returns
     -------
     bool
     """
-    return path == STANDARD_STREAM or uncompressed_suffix(path) in (*TEXT_SUFFIXES, *_READERS)
+    known = (*TEXT_SUFFIXES, PARQUET, *_READERS)
+    return path == STANDARD_STREAM or is_several(path) or uncompressed_suffix(path) in known
 
 
 @contextmanager
-def open_table(path: PathLike, delimiter: str | None = None, decimal: str = ".") -> Iterator[OpenTable]:
+def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") -> Iterator[OpenTable]:
     """Open a table.
 
     Parameters
     ----------
-    path : path-like
-        Delimited text (.csv, .tsv, .data; plain, .gz, .bz2 or .xz; "-" for standard input), .parquet, .xlsx (its first
-        sheet) or .arff.
+    source : path-like, sequence of path-like, pyarrow.dataset.Dataset or pyarrow.Table
+        Delimited text (.csv, .tsv, .data; plain, .gz, .bz2 or .xz; "-" for standard input), .parquet, .xlsx
+        (its first sheet) or .arff. Of text and Parquet also several files, a folder or a pattern, see `files_of`.
     delimiter : str, optional
         For text: one character. Default: told from the first lines.
     decimal : str, default "."
@@ -79,37 +82,51 @@ def open_table(path: PathLike, delimiter: str | None = None, decimal: str = ".")
     Raises
     ------
     ValueError
-        If the file cannot be read in that format, or an option has no effect on it.
+        If a file cannot be read in that format, files differ in their columns, or an option has no effect on them.
     FileNotFoundError
         If there is no such file.
     ImportError
         If a library that reads the format is missing; naming the extra that brings it.
     """
     require(decimal in (".", ","), "the decimal sign must be '.' or ','", decimal)
-    reader = _READERS.get(uncompressed_suffix(path))
-    if reader is None:
-        with open_csv(path, delimiter) as file:
+    paths = [] if is_arrow(source) else files_of(source)
+    suffix = uncompressed_suffix(paths[0]) if paths else None
+    if paths and suffix not in (PARQUET, *_READERS):
+        with open_csv_files(paths, delimiter) as file:
             yield OpenTable(
                 file.names,
                 lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)),
                 lambda names, texts, rows: _numbered(file.blocks(names, texts, rows, decimal=decimal)),
+                (lambda: 0) if paths[0] == STANDARD_STREAM else file.count_rows,
             )
         return
-    require(delimiter is None and decimal == ".", f"{path} is no delimited text: leave delimiter and decimal out", None)
-    columns = _readable(path, reader)
+    shown = source if paths else "a table of pyarrow"
+    plain = delimiter is None and decimal == "."
+    require(plain, f"{shown} is no delimited text: leave delimiter and decimal out", None)
+    if suffix in _READERS:
+        columns = _columns(paths[0], _READERS[suffix])
+        yield OpenTable(
+            tuple(columns),
+            lambda names, texts: _selected(columns, names, texts),
+            lambda names, texts, _: iter([_selected(columns, names, texts)]),
+            lambda: 0,
+        )
+        return
+    table = open_arrow(source)
     yield OpenTable(
-        tuple(columns),
-        lambda names, texts: _selected(columns, names, texts),
-        lambda names, texts, _: iter([_selected(columns, names, texts)]),
+        table.names,
+        lambda names, texts: _selected(table.read(names), names, texts),
+        lambda names, texts, rows: _numbered(_selected(block, names, texts) for block in table.blocks(names, rows)),
+        table.count_rows,
     )
 
 
-def _numbered(blocks: Iterable[dict[str, NDArray[Any]]]) -> Iterator[TableColumns]:
+def _numbered(blocks: Iterable[TableColumns | dict[str, NDArray[Any]]]) -> Iterator[TableColumns]:
     """Blocks of a table that know where they begin."""
     first_row = 0
     for cells in blocks:
-        block = TableColumns(cells, first_row=first_row)
-        yield block
+        block = cells if isinstance(cells, TableColumns) else TableColumns(cells)
+        yield block._replace(first_row=first_row)
         first_row += block.shape[0]
 
 
@@ -120,22 +137,13 @@ def _selected(columns: Mapping[str, Any], names: Sequence[str], texts: Collectio
     return others._replace(cells={name: kept[name] if name in texts else others.cells[name] for name in names})
 
 
-def _readable(path: PathLike, reader: Callable[[PathLike], dict[str, Any]]) -> dict[str, Any]:
-    """The columns that a reader returns; the errors of the libraries become one of ours."""
+def _columns(path: PathLike, reader: Callable[[PathLike], dict[str, Any]]) -> dict[str, Any]:
+    """The columns that a reader returns."""
     existing_file(path)
     try:
-        return reader(path)
+        return readable(path, lambda: reader(path))  # type: ignore[no-any-return]
     except ImportError as error:
         raise ImportError(f"reading {path} needs more: pip install 'aesara-nondecomp[files]' ({error})") from None
-    except (ValueError, OSError, KeyError, StopIteration, NotImplementedError, zipfile.BadZipFile) as error:
-        raise ValueError(f"cannot read {path}: {error}. Check that it is complete, or write it as .csv.") from error
-
-
-def _read_parquet(path: PathLike) -> dict[str, Any]:
-    import pandas
-
-    with open_binary(path) as source:
-        return _series(pandas.read_parquet(source, engine="pyarrow"))
 
 
 def _read_excel(path: PathLike) -> dict[str, Any]:
@@ -170,7 +178,6 @@ def _series(frame: Any) -> dict[str, Any]:
 
 
 _READERS: dict[str, Callable[[PathLike], dict[str, Any]]] = {
-    ".parquet": _read_parquet,
     ".xlsx": _read_excel,
     ".arff": _read_arff,
 }

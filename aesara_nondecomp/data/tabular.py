@@ -56,7 +56,12 @@ class TableEncoder(NamedTuple):
 
     @classmethod
     def fit(
-        cls, table: Any, categorical: Sequence[str] = (), missing: Sequence[str] = (), rows: NDArray[Any] | None = None
+        cls,
+        table: Any,
+        categorical: Sequence[str] = (),
+        missing: Sequence[str] = (),
+        rows: NDArray[Any] | None = None,
+        more: Mapping[str, Collection[str]] | None = None,
     ) -> TableEncoder:
         """Learn an encoder from the training rows.
 
@@ -72,6 +77,8 @@ class TableEncoder(NamedTuple):
         rows : int array, shape (k,), optional
             Indices of the training rows, if the table has others too: those tell only which columns are numeric.
             Default: all rows.
+        more : mapping of str to collection of str, optional
+            What cells of the columns are also spelt like, if the table is a sample of another one.
 
         Returns
         -------
@@ -89,7 +96,14 @@ class TableEncoder(NamedTuple):
         chosen = slice(None) if rows is None else rows  # of one column at a time, to save memory
         numeric = [name for name in columns.cells if name not in columns.categories]
         medians = tuple(_median(name, columns.cells[name][chosen]) for name in numeric)
-        found = {name: _categories(name, columns.cells[name][chosen]) for name in columns.cells if name not in numeric}
+        others = more or {}
+        for name in numeric:
+            _check_numbers(name, others.get(name, ()))
+        found = {
+            name: _categories(name, [*columns.cells[name][chosen].tolist(), *others.get(name, ())])
+            for name in columns.cells
+            if name not in numeric
+        }
         return cls(tuple(numeric), medians, tuple(found), tuple(found.values()), columns.missing)
 
     def transform(self, table: Any) -> NDArray[Any]:
@@ -280,10 +294,10 @@ class TableMatrix:
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _categories(name: str, cells: NDArray[Any]) -> tuple[str, ...]:
+def _categories(name: str, cells: Sequence[Any]) -> tuple[str, ...]:
     """The categories of a column in sorted order; of several spellings of one, the first."""
     by_form: dict[str, str] = {}
-    for text in sorted(set(over_distinct(spelling, cells.tolist()))):
+    for text in sorted(set(over_distinct(spelling, cells))):
         by_form.setdefault(normal_form(text), text)
     _check_values(name, set(by_form) == {""})
     if len(by_form) > MOST_CATEGORIES:
@@ -292,9 +306,9 @@ def _categories(name: str, cells: NDArray[Any]) -> tuple[str, ...]:
             f"column {name!r} holds {len(by_form)} different texts, more than the {MOST_CATEGORIES} that are "
             f"encoded one by one. Drop it if it names rows; {remedy}"
         )
-    if len(by_form) > max(FEW_CATEGORIES, cells.size / 2) and _are_texts(by_form):
+    if len(by_form) > max(FEW_CATEGORIES, len(cells) / 2) and _are_texts(by_form):
         warn_caller(
-            f"column {name!r} holds {len(by_form)} different texts in {cells.size} rows: each becomes a category, "
+            f"column {name!r} holds {len(by_form)} different texts in {len(cells)} rows: each becomes a category, "
             f"which says nothing of new texts. Drop it if it names rows; {_train_on_texts(name)}"
         )
     return tuple(sorted(by_form.values()))
@@ -320,6 +334,17 @@ def _median(name: str, numbers: NDArray[Any]) -> float:
 def _check_values(name: str, empty: bool) -> None:
     if empty:
         raise ValueError(f"column {name!r} holds no values. Drop it.")
+
+
+def _check_numbers(name: str, spellings: Collection[str]) -> None:
+    """Refuse text in a column that a sample of its rows says to be numeric."""
+    strange = sorted(text for text in spellings if not _is_number(text))
+    if strange:
+        raise ValueError(
+            f"column {name!r} holds numbers in most rows, but also {strange[0]!r}. Correct that cell, leave it empty, "
+            "say that it is missing (--missing, missing=), or name the column as categorical (--categorical, "
+            "categorical=)."
+        )
 
 
 def _numbers(name: str, columns: TableColumns) -> NDArray[Any]:

@@ -37,6 +37,7 @@ from aesara_nondecomp.training.param_checks import (
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
+from aesara_nondecomp.training.streamed_rows import inputs_of
 from aesara_nondecomp.training.trainer import refit, run_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -46,9 +47,10 @@ Callback = Callable[[Step], Any]
 @fit_parameters
 def fit(
     X: Any,
-    y: Any,
+    y: Any = None,
     measure: str | measures.Measure | measures.multiclass.MulticlassMeasure = "f1",
     *,
+    target: str | None = None,
     algorithm: str | Recipe = "auto",
     network: Any = "auto",
     steps: int | None = None,
@@ -81,16 +83,22 @@ def fit(
 
     Parameters
     ----------
-    X : array, memory map, CSR matrix, data frame, or list of str
+    X : array, memory map, CSR matrix, data frame, list of str, or files
         The n inputs; numbers must be finite. Memory maps are read block by block, and CSR matrices stay sparse. The
         columns of a data frame (pandas, polars) are encoded, missing values and categories included. Texts become
         token ids by a vocabulary that is learned from them (extra ``text``). Must not be modified during training:
-        rows are prefetched.
-    y : array-like, shape (n,)
-        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md.
+        rows are prefetched. With `target`, also files of a table (extra ``files``), which are streamed if they are
+        large: see docs/guide/large_data.md.
+    y : array-like, shape (n,), optional
+        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md. Needed unless
+        there is a `target`.
     measure : str, Measure or MulticlassMeasure, default "f1"
         What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them. Of more than two classes,
         such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those.
+    target : str, optional
+        Column of the labels, if `X` is a table in files: a path, a folder or a pattern such as "data/*.parquet" of
+        Parquet files or delimited text, a list of such files, a data set or a table of pyarrow, or `data.TableFiles`
+        with further options.
     algorithm : str or Recipe, default "auto"
         "auto", which is recommended, or another name in `recipes.ALGORITHMS`, of more than two classes in
         `class_recipes.CLASS_BUILDERS`; see there. Or a recipe of your own, whose drivers are copied and have their own
@@ -210,6 +218,12 @@ def fit(
     True
     """
     comm = communicator(comm)
+    alone = {
+        "sample_weight": sample_weight, "groups": groups, "constraints": constraints or None,
+        "validation_groups": validation_groups, "sampler": None if sampler == "natural" else sampler,
+        "refit": getattr(validation, "refit", None) or None, "comm": comm if comm.size > 1 else None,
+    }  # fmt: skip
+    X, y = all_succeed(comm, lambda: inputs_of(X, y, target, alone))
     if is_of_classes(y, measure, comm):
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
@@ -312,6 +326,11 @@ def _recipe(
     if data.cells is not None and any(isinstance(phase.driver, CellDriver) for phase in recipe.phases):
         check_held_cells(data.cells, data.held_cells(), measure, constraints)
     check_recipe(recipe, network, data.rows.weight)
+    if getattr(data.rows.X, "block_rows", None) is not None and any(phase.head_only for phase in recipe.phases):
+        raise ValueError(
+            "this recipe trains the head on features of all rows, which have to fit in memory, and a large table in "
+            "files is streamed. Use a default algorithm."
+        )
     return recipe
 
 

@@ -29,7 +29,8 @@ from aesara_nondecomp.data import (
 from aesara_nondecomp.data.batches import check_row_weight
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
-from aesara_nondecomp.data.table_columns import TableColumns, read_table
+from aesara_nondecomp.data.streamed_tables import StreamedTable
+from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
 from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.measures import Cells
@@ -48,6 +49,7 @@ from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.run import TrainingRows
+from aesara_nondecomp.training.streamed_rows import stream_rows
 from aesara_nondecomp.training.table_network import TableNetwork
 
 Held = TrainingRows
@@ -181,11 +183,11 @@ def prepare(
 
     Parameters
     ----------
-    X : matrix, shape (n, d), table or list of str
+    X : matrix, shape (n, d), table, StreamedTable or list of str
         Inputs; with several processes, those of this process. Memory maps are read slice by slice, and sparse matrices
         stay sparse and unscaled.
     y : array-like, shape (n,)
-        Labels of two classes in any coding.
+        Labels of two classes in any coding; not read of a StreamedTable, which has its own.
     network : Network, TrainFunctions, ClassFunctions or callable
         What is trained, or a function that makes it for a number of columns (for texts, of words).
     validation_groups : array-like, shape (n,), optional
@@ -224,6 +226,51 @@ def prepare(
         If inputs, labels, weights or validation rows are unusable.
     """
     known = _network_of(network)
+    if isinstance(X, StreamedTable):
+        parts = _streamed(X, known, encoder, positive, validation, seed, several)
+    else:
+        parts = _in_memory(
+            X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
+            cells, groups, several,
+        )  # fmt: skip
+    split, learned, train, held, of_rows = parts
+    del parts  # what is prepared below takes the place of the raw rows
+    scales = standardize and encoder is None
+    of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
+    if of_columns:
+        chosen, learned = of_columns[0], replace(learned, standardiser=of_columns[1])
+    else:
+        chosen = network if known else network(_size(train, learned))  # type: ignore[operator]  # a callable
+    takes = _network_of(chosen)
+    _check_fit(takes, train, learned)
+    if scales and not of_columns and not takes.takes_tokens:
+        learned = learned.measured(train, split.weight)
+
+    def prepared(part: Any) -> Any:
+        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
+
+    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
+    counted = None if of_rows is None else counted_cells(split.cell, of_rows.names, split.weight)
+    to_validate = None if held is None else held._replace(X=prepared(held.X))
+    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
+
+
+class _Parts(NamedTuple):
+    """Encoded rows, not yet prepared for a network."""
+
+    split: Split
+    encoder: InputEncoder
+    train: Any
+    held: Held | None
+    groups: Groups | None = None
+
+
+def _in_memory(
+    X: Any, y: Any, known: Network | None, validation_groups: Any, encoder: InputEncoder | None, positive: Any,
+    sample_weight: Any, validation: Any, refit: bool, seed: Any, comm: Communicator, cells: bool, groups: Any,
+    several: bool,
+) -> _Parts:  # fmt: skip
+    """Inputs that are given, not streamed, as the rows to train on and those held out."""
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
     of_rows = read_groups(groups, count_rows(inputs)) if cells else None
@@ -249,25 +296,20 @@ def prepare(
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several)
-    scales = standardize and encoder is None
-    of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
-    if of_columns:
-        chosen, learned = of_columns[0], replace(learned, standardiser=of_columns[1])
-    else:
-        chosen = network if known else network(_size(rows, learned))  # type: ignore[operator]  # a callable
-    takes = _network_of(chosen)
-    _check_fit(takes, rows, learned)
-    del rows  # where rows are held out, both parts are copies of it
-    if scales and not of_columns and not takes.takes_tokens:
-        learned = learned.measured(train, split.weight)
+    return _Parts(split, learned, train, held, of_rows)
 
-    def prepared(part: Any) -> Any:
-        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
-    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
-    counted = None if of_rows is None else counted_cells(split.cell, of_rows.names, split.weight)
-    to_validate = None if held is None else held._replace(X=prepared(held.X))
-    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
+def _streamed(
+    X: StreamedTable, known: Network | None, encoder: InputEncoder | None, positive: Any, validation: Any, seed: Any,
+    several: bool,
+) -> _Parts:  # fmt: skip
+    """The rows of a table on a disk, to train on and held out."""
+    learned = encoder or InputEncoder(table=X.encoder)
+    classes, train, held = stream_rows(X, learned, positive=positive, validation=validation, seed=seed, several=several)
+    split = Split(classes, train.signs, None, cell=train.cell)
+    if held is None:
+        held = _held_rows(train.X, split, validation, learned, known, LOCAL, several=several)
+    return _Parts(split, learned, train.X, held)
 
 
 def _network_of(network: Any) -> Any:
@@ -386,11 +428,7 @@ def _joined_tables(inputs: Any, comm: Communicator) -> Any:
     if any(names != columns[0] for names in columns):
         needed = "all processes need a table of the same columns; without rows, an empty one"
         raise common_error(comm, f"{needed}, got {columns!r}")
-    cells = {name: np.concatenate([part.cells[name] for part in tables]) for name in tables[0].cells}
-    texts, categories = (
-        frozenset[str]().union(*(getattr(part, field) for part in tables)) for field in ("texts", "categories")
-    )
-    return tables[0]._replace(cells=cells, texts=texts, categories=categories)
+    return join_tables(tables)
 
 
 def _encoded(

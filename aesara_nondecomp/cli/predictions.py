@@ -1,0 +1,110 @@
+"""Write predictions block by block: as lines of text, or as a Parquet file."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._files import replacing
+from aesara_nondecomp.data.files import STANDARD_STREAM
+from aesara_nondecomp.data.table_parts import is_parquet
+
+
+class Write(Protocol):
+    """Writes a block of predictions."""
+
+    def __call__(self, row: int, columns: Sequence[NDArray[Any]]) -> None:
+        """`row` is the number of the first row, from 1; the columns have shape (n,)."""
+
+
+@contextmanager
+def writing(path: str, names: Sequence[str]) -> Iterator[Write]:
+    """Open a file for predictions, which is there when all of it is written.
+
+    Parameters
+    ----------
+    path : str
+        A .parquet file, or text; "-" for standard output.
+    names : sequence of str
+        Of the columns; the first one, "row", comes before them.
+
+    Yields
+    ------
+    Write
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is needed and missing; naming the extra that brings it.
+    OSError
+        If the file cannot be written.
+    """
+    if path == STANDARD_STREAM:
+        yield _lines(sys.stdout, names)
+    elif is_parquet(path):
+        with replacing(path) as file, _parquet(file, names) as write:
+            yield write
+    else:
+        with replacing(path, text=True) as file:
+            yield _lines(file, names)
+
+
+def check_format(path: str) -> None:
+    """Refuse, before the work, a format that cannot be written.
+
+    Parameters
+    ----------
+    path : str
+        As for `writing`.
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is needed and missing; naming the extra that brings it.
+    """
+    if is_parquet(path):
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise ImportError(f"writing {path} needs pyarrow: pip install 'aesara-nondecomp[files]'") from None
+
+
+def _lines(file: Any, names: Sequence[str]) -> Write:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("row", *names))
+
+    def write(row: int, columns: Sequence[NDArray[Any]]) -> None:
+        # Labels come first, as they are; the rest is scores and probabilities.
+        labels, *numbers = (column.tolist() for column in columns)
+        shown = (map("{:.6g}".format, column) for column in numbers)
+        writer.writerows(zip(itertools.count(row), labels, *shown))
+
+    return write
+
+
+@contextmanager
+def _parquet(file: Any, names: Sequence[str]) -> Iterator[Write]:
+    import pyarrow
+    from pyarrow import parquet
+
+    writers: list[Any] = []  # made for the types of the first block
+
+    def write(row: int, columns: Sequence[NDArray[Any]]) -> None:
+        rows = np.arange(row, row + len(columns[0]))
+        table = pyarrow.table(dict(zip(("row", *names), (rows, *columns))))
+        if not writers:
+            writers.append(parquet.ParquetWriter(file, table.schema))
+        writers[0].write_table(table)
+
+    try:
+        yield write
+    finally:
+        for writer in writers:
+            writer.close()

@@ -1,0 +1,198 @@
+"""Training rows of a table that does not fit in memory: which are held out, and their encoding on a disk."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.data import InputEncoder, LazyRows, check_finite, encode_classes, encode_labels
+from aesara_nondecomp.data.arrow_tables import is_arrow
+from aesara_nondecomp.data.disk_rows import DiskMatrix, check_disk_space
+from aesara_nondecomp.data.streamed_tables import StreamedTable, TableFiles, read_files
+from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.training.holdout import AUTO, LAST, SHARE, is_pair
+from aesara_nondecomp.training.run import TrainingRows
+
+HELD_ROWS = 500_000  # at most, as each evaluation scores them all; a rate among them has a standard error below .001
+_SLICE_ROWS = 2**20
+
+
+def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The inputs and labels of `fit`, read from files if `target` is given.
+
+    Parameters
+    ----------
+    X : object
+        As given to `fit`.
+    y : array-like or None
+        As given to `fit`.
+    target : str or None
+        As given to `fit`.
+    alone : mapping of str to object
+        Arguments that a streamed table does not take: None where they are not given.
+
+    Returns
+    -------
+    X : object
+        TableColumns or StreamedTable in place of files.
+    y : array-like
+        Of a StreamedTable, the distinct labels.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the table is unusable, or an argument does not go with it.
+    """
+    if isinstance(X, StreamedTable):
+        check_options(alone)
+        return X, X.classes
+    if target is None:
+        files = isinstance(X, (os.PathLike, TableFiles)) or isinstance(X, str) and y is None
+        require(not files, "files need target=, the name of their column of labels", X)
+        require(y is not None, "y must hold a label for each row; files name their column by target=", y)
+        return X, y
+    require(isinstance(target, str), "target must be the name of a column", target)
+    require(y is None, "target names the labels of files: leave y out", y)
+    if not isinstance(X, TableFiles):
+        path = isinstance(X, (str, os.PathLike))
+        paths = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(part, (str, os.PathLike)) for part in X)
+        needed = "target goes with files, a data set or a table of pyarrow, or data.TableFiles: leave it out and give y"
+        require(path or paths or is_arrow(X), needed, type(X).__name__)
+        X = TableFiles(X)
+    return read_files(X, target, lambda: check_options(alone))
+
+
+def check_options(alone: Mapping[str, Any]) -> None:
+    """Refuse arguments that a streamed table does not take.
+
+    Parameters
+    ----------
+    alone : mapping of str to object
+        None where they are not given.
+
+    Raises
+    ------
+    ValueError
+        If one is given.
+    """
+    for name, value in alone.items():
+        needed = (
+            f"a table that does not fit in memory is streamed without {name}: leave it out, or read the rows you need"
+        )
+        require(value is None, needed, value)
+
+
+def stream_rows(
+    X: StreamedTable, encoder: InputEncoder, *, positive: Any, validation: Any, seed: Any, several: bool
+) -> tuple[tuple[Any, ...], TrainingRows, TrainingRows | None]:
+    """Encode the rows of a streamed table on a disk, those to train on apart from those held out.
+
+    Parameters
+    ----------
+    X : StreamedTable
+        The table.
+    encoder : InputEncoder
+        That of the table, or of a model to train further.
+    positive : scalar or None
+        The positive label.
+    validation : object
+        See `fit`; a share, "auto" or "last" holds at most `HELD_ROWS` rows out.
+    seed : numpy Generator
+        Of the rows held out.
+    several : bool
+        Whether labels are of any number of classes.
+
+    Returns
+    -------
+    classes : tuple
+        The labels; of two, the positive one last.
+    train : TrainingRows
+        The rows to train on, encoded but not prepared for a network.
+    held : TrainingRows or None
+        Those held out, likewise, if any of the table are.
+
+    Raises
+    ------
+    ValueError
+        If labels, rows or `validation` are unusable, or the disk is full.
+    """
+    if several:
+        labels = encode_classes(X.classes)
+        classes, cell, signs = labels.classes, labels.codes, np.where(labels.codes > 0, 1, -1)
+    else:
+        pair = encode_labels(X.classes, positive)
+        classes, cell, signs = pair.classes, None, pair.signs
+    held = _held(X.codes, len(X.classes), validation, seed)
+    chosen = [slice(None)] if held is None else [~held, held]
+    parts = [
+        TrainingRows(rows, signs.astype(np.int8)[codes], None, None if cell is None else cell[codes])
+        for rows, codes in zip(_written(X, encoder, held), (X.codes[part] for part in chosen))
+    ]
+    return classes, parts[0], parts[1] if held is not None else None
+
+
+def _written(X: StreamedTable, encoder: InputEncoder, held: NDArray[Any] | None) -> list[LazyRows]:
+    """The encoded rows in temporary files: those to train on, and those held out."""
+    unknown = UnknownCategories()
+    parts: list[DiskMatrix] = []
+    for first, rows in X.encoded(encoder, unknown):
+        check_finite(rows, first)
+        if not parts:
+            check_disk_space(len(X.codes), rows.shape[1], rows.dtype)
+            parts = [DiskMatrix(rows.shape[1], rows.dtype) for _ in range(1 if held is None else 2)]
+        if held is None:
+            parts[0].append(rows)
+            continue
+        out = held[first : first + len(rows)]
+        parts[0].append(rows[~out])
+        parts[1].append(rows[out])
+    unknown.warn()
+    return [LazyRows(part.finish()) for part in parts]
+
+
+def _held(codes: NDArray[Any], n_classes: int, validation: Any, seed: Any) -> NDArray[Any] | None:
+    """Which rows are held out; None if none of the table are."""
+    if validation is None or is_pair(validation):
+        return None
+    n = len(codes)
+    held = np.zeros(n, dtype=bool)
+    if isinstance(validation, str) and validation == LAST:
+        held[n - min(max(1, round(SHARE * n)), HELD_ROWS) :] = True
+    else:
+        share = SHARE if isinstance(validation, str) and validation == AUTO else validation
+        needed = "a table that does not fit in memory needs validation='auto', 'last', a share, (X, y) or None"
+        require(isinstance(share, numbers.Real) and 0 < float(share) < 1, needed, validation)
+        counts = np.bincount(codes, minlength=n_classes)
+        for label in range(n_classes):
+            count = int(counts[label])
+            require(count >= 2, "rows can be held out where each class has at least two", f"{count} of one class")
+            wanted = min(max(round(min(share, HELD_ROWS / n) * count), 1), count - 1)
+            _mark(held, codes, label, _spread_ranks(count, wanted, seed))
+    for part, chosen in (("training", ~held), ("held-out", held)):
+        missing = n_classes - len(np.unique(codes[chosen]))
+        require(not missing, f"the {part} part must hold all {n_classes} classes", f"none of {missing} of them")
+    return held
+
+
+def _spread_ranks(count: int, wanted: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Ascending ranks below `count`, one drawn from each of `wanted` equal parts."""
+    edges = np.arange(wanted + 1) * count // wanted
+    return edges[:-1] + rng.integers(np.diff(edges))
+
+
+def _mark(held: NDArray[Any], codes: NDArray[Any], label: int, ranks: NDArray[Any]) -> None:
+    """Mark the rows that have some ranks among those of a class, slice by slice to save memory."""
+    before = 0
+    for start in range(0, len(codes), _SLICE_ROWS):
+        rows = start + np.flatnonzero(codes[start : start + _SLICE_ROWS] == label)
+        first, last = np.searchsorted(ranks, [before, before + len(rows)])
+        held[rows[ranks[first:last] - before]] = True
+        before += len(rows)
