@@ -17,7 +17,6 @@ from aesara_nondecomp.measures import Measure, multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.archive import describe_measure
-from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
 from aesara_nondecomp.reports.class_facts import (
     class_evaluation,
@@ -26,7 +25,6 @@ from aesara_nondecomp.reports.class_facts import (
     predicted_classes,
 )
 from aesara_nondecomp.reports.class_sections import class_evaluation_page
-from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
 
 Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text
 
@@ -59,35 +57,6 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
         return multiclass.get(described["name"], **described["parameters"])
     except TypeError as error:
         raise ValueError(f"of several classes, {described['name']!r} takes other parameters: {error}") from None
-
-
-def class_network(options: argparse.Namespace, n_classes: int) -> Any:
-    """What makes the chosen network, with the options that were changed.
-
-    Parameters
-    ----------
-    options : Namespace
-        Parsed options of `train`.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    str or callable
-        As for the parameter `network` of `fit`.
-
-    Raises
-    ------
-    ValueError
-        If the network does not take an option.
-    """
-    name = options.network
-    changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
-    if not changed:
-        return name
-    needed = f"--{' and --'.join(changed)} of several classes need the network 'mlp'"
-    require(name in (AUTO, "mlp"), needed, name)
-    return lambda size: class_mlp(size, n_classes, **changed)
 
 
 def trained(

@@ -34,7 +34,7 @@ from aesara_nondecomp.cli.tables import (
     read_training_table,
     row_blocks,
 )
-from aesara_nondecomp.cli.usage import check_training, usage_errors
+from aesara_nondecomp.cli.usage import check_training, network_of, usage_errors
 from aesara_nondecomp.data import check_lengths, count_labels, decode, encode_as
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
@@ -82,8 +82,7 @@ def train(options: argparse.Namespace) -> int:
         measure = _of_classes().measure_for(measure, table.y)
         several = not isinstance(measure, measures.Measure)  # otherwise `fit` says what to do
     if several:
-        network = _of_classes().class_network(options, count_labels(table.y))
-        chosen.update(algorithm=options.algorithm, network=network)
+        chosen.update(algorithm=options.algorithm, network=network_of(options, count_labels(table.y)))
     start = time.perf_counter()
     model = fit(
         X,

@@ -13,6 +13,7 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import is_stream
 from aesara_nondecomp.cli.program import UsageError
 from aesara_nondecomp.data.files import STANDARD_STREAM
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
@@ -71,7 +72,7 @@ def check_training(options: argparse.Namespace) -> dict[str, Any]:
                 recipe_for(options.measure, Problem(0.5, eps=0.001), algorithm)  # which says if there is none
         return {
             "algorithm": algorithm,
-            "network": _network(options),
+            "network": network_of(options),
             "validation": _early_stopping(options),
             "checkpoint": _checkpoint(options),
         }
@@ -84,13 +85,33 @@ def _check_groups(options: argparse.Namespace) -> None:
         raise ValueError(f"{', '.join(users)} needs --groups, columns of the table")
 
 
-def _network(options: argparse.Namespace) -> Any:
-    """What makes the chosen network, with the options that were changed."""
+def network_of(options: argparse.Namespace, n_scores: int = 1) -> Any:
+    """What makes the chosen network, with the options that were changed.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of `train`.
+    n_scores : int, default 1
+        Number of scores of a row: of several classes one for each.
+
+    Returns
+    -------
+    callable
+        As for the parameter `network` of `fit`.
+
+    Raises
+    ------
+    ValueError
+        If the network does not take an option.
+    """
     name = options.network
     changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
-    if name in (AUTO, "tabular"):
-        return TableNetwork.named(name, lambda chosen, size, more: networks.make(chosen, size, **changed, **more))
-    return lambda size: networks.make(name, size, **changed)
+
+    def make(chosen: str, size: int, more: dict[str, Any]) -> Network:
+        return networks.make(chosen, size, n_scores=n_scores, **changed, **more)
+
+    return TableNetwork.named(name, make) if name in (AUTO, "tabular") else lambda size: make(name, size, {})
 
 
 def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:

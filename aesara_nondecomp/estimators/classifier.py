@@ -436,7 +436,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         for name in ("pos_label", "prior"):
             value = getattr(self, name)
             require(value is None, f"{name} is for measures of two classes: of several, leave it out", value)
-        return multiclass.get(self.measure), spec.of_classes(len(classes))
+        return multiclass.get(self.measure), spec._replace(n_scores=len(classes))
 
     def _network(self, spec: NetworkSpec) -> Any:
         """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""
@@ -449,7 +449,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""
-        if spec.network in (AUTO, "tabular"):  # of two classes
+        if spec.network in (AUTO, "tabular"):
             return TableNetwork.named(str(spec.network), spec.functions)
         return functools.partial(shared_functions, spec)
 

@@ -9,14 +9,11 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import require
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
-from aesara_nondecomp.training.fit_classes import NETWORKS as CLASS_NETWORKS
 from aesara_nondecomp.training.param_checks import AUTO, changed_options
 
 NetworkChoice = Union[str, Callable[[int], Network]]
@@ -67,34 +64,10 @@ class NetworkSpec(NamedTuple):
         """
         if self.network not in (AUTO, "tabular"):
             return self
-        if self.n_scores > 1:
-            return self.of_classes(self.n_scores)
         options = {}
         if description["builder"] == "tabular":
             options = {"numeric": tuple(description["numeric"]), "bins": tuple(map(tuple, description["bins"]))}
         return self._replace(network=description["builder"], options=(*self.options, *options.items()))
-
-    def of_classes(self, n_classes: int) -> NetworkSpec:
-        """The spec of a network with a score for each of several classes.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number K of classes, at least 2.
-
-        Returns
-        -------
-        NetworkSpec
-
-        Raises
-        ------
-        ValueError
-            If the network is one of two classes alone.
-        """
-        taken = callable(self.network) or self.network in CLASS_NETWORKS
-        names = ", ".join(repr(name) for name in CLASS_NETWORKS)
-        require(taken, f"network must be {names} or a callable, where labels are of several classes", self.network)
-        return self._replace(network="mlp" if self.network == AUTO else self.network, n_scores=n_classes)
 
     def functions(self, name: str, size: int, options: dict[str, Any]) -> TrainFunctions | ClassFunctions:
         """The shared functions of a network that the rows have chosen.
@@ -166,11 +139,8 @@ def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions | ClassFunc
     """
     if callable(spec.network):
         network = spec.network(size)
-    elif spec.n_scores == 1:
-        network = networks.make(spec.network, size, dtype=spec.dtype, **dict(spec.options))
     else:
-        options = {**dict(spec.options), **({"hidden": ()} if spec.network == "linear" else {})}
-        network = class_mlp(size, spec.n_scores, dtype=spec.dtype, **options)
+        network = networks.make(spec.network, size, dtype=spec.dtype, n_scores=spec.n_scores, **dict(spec.options))
     if spec.n_scores == 1:
         return TrainFunctions(network, spec.optimizer, spec.backend)
     even = Cells(np.full(spec.n_scores, 1 / spec.n_scores))  # each training says what the shares of its rows are

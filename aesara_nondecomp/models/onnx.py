@@ -66,7 +66,7 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
 
         require(isinstance(model, ClassModel), "export_onnx needs a Model or a ClassModel", model)
     description = model.network_description
-    if description.get("builder") not in ("mlp", "tabular", "class_mlp"):
+    if description.get("builder") not in ("mlp", "tabular"):
         got = description.get("builder", "a graph of your own")
         raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
     nodes, constants, outputs = _graph(model, description)

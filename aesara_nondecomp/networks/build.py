@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from aesara_nondecomp._checks import choose, require
-from aesara_nondecomp.networks.classes import class_mlp, class_mlp_shapes
 from aesara_nondecomp.networks.feedforward import Shapes, linear, mlp, mlp_shapes
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.networks.recurrent import attention, attention_shapes, lstm, lstm_shapes
@@ -24,7 +23,8 @@ class Builder(NamedTuple):
     Attributes
     ----------
     build : callable
-        Takes the size (number of columns or of words), then its options, ``dtype`` and ``seed`` by keyword.
+        Takes the size (number of columns or of words), then its options, and by keyword ``dtype``, ``seed``, and
+        ``n_scores`` if it can have more than one.
     takes : {"numbers", "tokens"}
         Rows of feature columns, or of token ids.
     shapes : callable or None
@@ -38,9 +38,18 @@ class Builder(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Names of the options beside size, dtype and seed, in the order of the builder's signature."""
-        _, *names = inspect.signature(self.build).parameters
-        return tuple(name for name in names if name not in ("dtype", "seed"))
+        """Names of the options beside size, dtype, n_scores and seed, in the order of the builder's signature."""
+        return tuple(name for name in self._named if name not in ("dtype", "n_scores", "seed"))
+
+    @property
+    def takes_n_scores(self) -> bool:
+        """Whether it makes networks of more than one score."""
+        return "n_scores" in self._named
+
+    @property
+    def _named(self) -> list[str]:
+        """What the builder takes beside the size."""
+        return list(inspect.signature(self.build).parameters)[1:]
 
 
 BUILDERS: Mapping[str, Builder] = {
@@ -50,11 +59,9 @@ BUILDERS: Mapping[str, Builder] = {
     "mlp": Builder(mlp, "numbers", mlp_shapes),
     "tabular": Builder(tabular, "numbers", tabular_shapes),
 }
-# Networks of several classes: built again from their descriptions, and not by a name of the user's.
-CLASS_BUILDERS: Mapping[str, Builder] = {"class_mlp": Builder(class_mlp, "numbers", class_mlp_shapes)}
 
 
-def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Network:
+def make(name: str, size: int, dtype: str = "float32", n_scores: int = 1, **options: Any) -> Network:
     """Build a network by its name.
 
     Parameters
@@ -65,6 +72,8 @@ def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Networ
         Number of feature columns, or of words of the vocabulary; at least 1.
     dtype : {"float32", "float64"}, default "float32"
         Of parameters and scores.
+    n_scores : int, default 1
+        Number of scores of a row: of several classes one for each.
     **options : object
         Options of the builder, such as ``hidden``, and ``seed``.
 
@@ -75,13 +84,16 @@ def make(name: str, size: int, dtype: str = "float32", **options: Any) -> Networ
     Raises
     ------
     ValueError
-        If the name is unknown, where the nearest is suggested; for an option that the network does not take; for a
-        value that its builder refuses.
+        If the name is unknown, where the nearest is suggested; for an option that the network does not take, or more
+        than one score where it has one; for a value that its builder refuses.
     """
     builder = choose("network", name, BUILDERS)
     foreign = [option for option in options if option not in (*builder.options, "seed")]
     known = ", ".join(builder.options) or "no options"
     require(not foreign, f"network={name!r} takes {known}", ", ".join(foreign))
+    if n_scores != 1:
+        require(builder.takes_n_scores, f"network={name!r} has one score: leave n_scores out", n_scores)
+        options["n_scores"] = n_scores
     return builder.build(size, dtype=dtype, **options)
 
 
@@ -125,7 +137,7 @@ def build(description: Mapping[str, Any], *, dtype: str | None = None) -> Networ
         If the builder is unknown.
     """
     arguments = {**description, **({"dtype": dtype} if dtype else {})}
-    return choose("network builder", arguments.pop("builder", None), {**BUILDERS, **CLASS_BUILDERS}).build(**arguments)
+    return choose("network builder", arguments.pop("builder", None), BUILDERS).build(**arguments)
 
 
 def parameter_shapes(description: Mapping[str, Any]) -> Shapes:
@@ -146,7 +158,7 @@ def parameter_shapes(description: Mapping[str, Any]) -> Shapes:
         If the builder is unknown, or a size is below 1.
     """
     arguments = dict(description)
-    builder = choose("network builder", arguments.pop("builder", None), {**BUILDERS, **CLASS_BUILDERS})
+    builder = choose("network builder", arguments.pop("builder", None), BUILDERS)
     if builder.shapes is not None:
         return builder.shapes(**arguments)
     return [p.get_value(borrow=True).shape for p in builder.build(**arguments).parameters]

@@ -17,8 +17,8 @@ from aesara_nondecomp.ops import dropout as dropped
 Shapes = list[tuple[int, ...]]
 
 
-def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Network:
-    """Make a linear model X w + b; weights and bias start at 0.
+def linear(n_features: int, *, dtype: str = "float32", n_scores: int = 1, seed: Any = None) -> Network:
+    """Make a linear model X W + b; weights and bias start at 0.
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Netw
         Number of columns d, at least 1.
     dtype : {"float32", "float64"}, default "float32"
         Dtype of parameters and scores.
+    n_scores : int, default 1
+        Number of output units: of several classes one for each.
     seed : int, numpy Generator or None, optional
         Without effect, since nothing is random; all builders take it.
 
@@ -36,9 +38,9 @@ def linear(n_features: int, *, dtype: str = "float32", seed: Any = None) -> Netw
     Raises
     ------
     ValueError
-        If `n_features` is below 1, or the dtype is neither of the two.
+        If `n_features` or `n_scores` is below 1, or the dtype is neither of the two.
     """
-    return mlp(n_features, (), initialisation="zero", dtype=dtype, seed=seed)
+    return mlp(n_features, (), initialisation="zero", dtype=dtype, n_scores=n_scores, seed=seed)
 
 
 def mlp(
@@ -49,9 +51,10 @@ def mlp(
     initialisation: str = "auto",
     dropout: float = 0.0,
     dtype: str = "float32",
+    n_scores: int = 1,
     seed: Any = None,
 ) -> Network:
-    """Make a multi-layer perceptron with one linear output unit.
+    """Make a multi-layer perceptron with linear output units.
 
     Parameters
     ----------
@@ -69,21 +72,23 @@ def mlp(
         Without effect while the head is trained alone, see `Network.head_network`.
     dtype : {"float32", "float64"}, default "float32"
         Dtype of parameters and scores.
+    n_scores : int, default 1
+        Number of output units: of several classes one for each.
     seed : int, numpy Generator or None, optional
         Seed of the initial weights and of the dropout masks.
 
     Returns
     -------
     Network
-        With hidden layers, the last one is its `features`, and the output unit is its `head`.
+        With hidden layers, the last one is its `features`, and the output units are its `head`.
 
     Raises
     ------
     ValueError
-        If a width is below 1, the activation or initialisation is unknown (the nearest is suggested), dropout lies
-        outside [0, 1), or the dtype is neither of the two.
+        If a width or `n_scores` is below 1, the activation or initialisation is unknown (the nearest is suggested),
+        dropout lies outside [0, 1), or the dtype is neither of the two.
     """
-    sizes = _layer_sizes(n_features, hidden)
+    sizes = _layer_sizes(n_features, hidden, n_scores)
     _check_layers(activation, dropout, dtype)
     choose("initialisation", initialisation, {"auto": 0, "he": 0, "glorot": 0, "zero": 0})
 
@@ -98,11 +103,12 @@ def mlp(
         "initialisation": initialisation,
         "dropout": dropout,
         "dtype": dtype,
+        "n_scores": sizes[-1],
     }
     return _layered(sizes[0], draw, description, seed)
 
 
-def mlp_shapes(n_features: int, hidden: Sequence[int] = (64, 64), **_: Any) -> Shapes:
+def mlp_shapes(n_features: int, hidden: Sequence[int] = (64, 64), n_scores: int = 1, **_: Any) -> Shapes:
     """The shapes of the parameters of an `mlp`, or without hidden layers of a `linear`.
 
     Parameters
@@ -110,6 +116,8 @@ def mlp_shapes(n_features: int, hidden: Sequence[int] = (64, 64), **_: Any) -> S
     n_features : int
         As for `mlp`.
     hidden : sequence of int, default (64, 64)
+        As for `mlp`.
+    n_scores : int, default 1
         As for `mlp`.
     **_ : object
         All else has no effect on them.
@@ -123,17 +131,18 @@ def mlp_shapes(n_features: int, hidden: Sequence[int] = (64, 64), **_: Any) -> S
     ValueError
         If a width is below 1.
     """
-    return _dense_shapes(_layer_sizes(n_features, hidden))
+    return _dense_shapes(_layer_sizes(n_features, hidden, n_scores))
 
 
 def _dense_shapes(sizes: Sequence[int]) -> Shapes:
     return [shape for fan_in, fan_out in zip(sizes, sizes[1:]) for shape in ((fan_in, fan_out), (fan_out,))]
 
 
-def _layer_sizes(n_features: int, hidden: Sequence[int]) -> list[int]:
+def _layer_sizes(n_features: int, hidden: Sequence[int], n_scores: int) -> list[int]:
     listed = isinstance(hidden, (Sequence, np.ndarray)) and not isinstance(hidden, (str, bytes))
     require(listed, "hidden must be a sequence of widths, such as (64, 64)", hidden)
-    return [positive_int("n_features", n_features), *(positive_int("a hidden width", h) for h in hidden), 1]
+    widths = (positive_int("a hidden width", h) for h in hidden)
+    return [positive_int("n_features", n_features), *widths, positive_int("n_scores", n_scores)]
 
 
 def _check_layers(activation: str, dropout: float, dtype: str) -> None:
@@ -200,7 +209,7 @@ def _layered(
 def _forward(
     X: Any, parameters: Sequence[Any], activation: str, dropout: float = 0.0, streams: Any = None
 ) -> tuple[Any, Any]:
-    """Scores (b, 1) and the last hidden layer (None without one)."""
+    """Scores (b, n_scores) and the last hidden layer (None without one)."""
     layer, features = X, None
     *hidden, output = zip(parameters[::2], parameters[1::2])
     for W, b in hidden:

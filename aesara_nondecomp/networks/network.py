@@ -58,6 +58,8 @@ class Network:
         Number of token ids that all embedding tables hold.
     n_columns : int or None
         Number of feature columns.
+    n_scores : int or None
+        Number of scores of a row.
     generators : list of shared random generators
         Those behind `training_scores`.
 
@@ -119,6 +121,14 @@ class Network:
         """Number of feature columns; None if the input's static shape does not tell."""
         shape = self.inputs.type.shape
         return shape[1] if len(shape) == 2 else None
+
+    @property
+    def n_scores(self) -> int | None:
+        """Number of scores of a row; None if neither the static shape nor the description tells."""
+        if self.scores.ndim == 1:
+            return 1
+        found: int | None = self.scores.type.shape[1] or self.description.get("n_scores")
+        return found
 
     @property
     def generators(self) -> list[Any]:

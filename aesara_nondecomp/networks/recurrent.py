@@ -26,9 +26,10 @@ def lstm(
     *,
     dropout: float = 0.0,
     dtype: str = "float32",
+    n_scores: int = 1,
     seed: Any = None,
 ) -> Network:
-    """A linear score of the last state of an LSTM over embedded tokens.
+    """Linear scores of the last state of an LSTM over embedded tokens.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ def lstm(
         Of the last state while training, in [0, 1).
     dtype : {"float32", "float64"}, default "float32"
         Of parameters and scores.
+    n_scores : int, default 1
+        Number of output units: of several classes one for each.
     seed : int, numpy Generator or None, optional
         Of the initial weights (embeddings normal with variance 1 / width; input weights Glorot 2010 and recurrent
         ones orthogonal, per gate; bias of the forget gate 1) and of the dropout masks.
@@ -60,10 +63,10 @@ def lstm(
     -----
     Source: section 5.5 of the paper (64-dimensional embeddings and states).
     """
-    n_words, d, h = _sizes(vocabulary_size, embedding=embedding, hidden=hidden)
+    n_words, d, h, k = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, n_scores=n_scores)
 
     def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
-        return [*_encoder_values(n_words, d, h, rng), *_layer(h, 1, rng)]
+        return [*_encoder_values(n_words, d, h, rng), *_layer(h, k, rng)]
 
     def build(ids: Any, parameters: Sequence[Any]) -> Graph:
         table, W, U, bias, W_out, b_out = parameters
@@ -72,7 +75,7 @@ def lstm(
         return words, last, (W_out, b_out), {}
 
     names = ("embeddings", "W", "U", "bias", "W_out", "b_out")
-    description = {"builder": "lstm", "vocabulary_size": n_words, "embedding": d, "hidden": h}
+    description = {"builder": "lstm", "vocabulary_size": n_words, "embedding": d, "hidden": h, "n_scores": k}
     return _network(build, draw, names, description, dropout, dtype, seed)
 
 
@@ -85,9 +88,10 @@ def attention(
     *,
     dropout: float = 0.0,
     dtype: str = "float32",
+    n_scores: int = 1,
     seed: Any = None,
 ) -> Network:
-    """A linear score of a decoder state that attends to the states h_t of an LSTM encoder.
+    """Linear scores of a decoder state that attends to the states h_t of an LSTM encoder.
 
     The alignment is a feed-forward layer with a masked softmax, a = softmax_t(v . tanh(h_t W_a + b_a)), and the
     decoder state is s = tanh(c W_d + b_d) of the context c = sum_t a_t h_t. The label is the decoder's only output, so
@@ -109,6 +113,8 @@ def attention(
         Of the decoder state while training, in [0, 1).
     dtype : {"float32", "float64"}, default "float32"
         Of parameters and scores.
+    n_scores : int, default 1
+        Number of output units: of several classes one for each.
     seed : int, numpy Generator or None, optional
         As for `lstm`; both dense layers start as Glorot 2010.
 
@@ -127,11 +133,12 @@ def attention(
     -----
     Source: section 5.5 of the paper.
     """
-    sizes = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder)
-    n_words, d, h, a, s = sizes
+    n_words, d, h, a, s, k = _sizes(
+        vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder, n_scores=n_scores
+    )
 
     def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
-        layers = [_layer(h, a, rng), _layer(a, 1, rng)[:1], _layer(h, s, rng), _layer(s, 1, rng)]
+        layers = [_layer(h, a, rng), _layer(a, 1, rng)[:1], _layer(h, s, rng), _layer(s, k, rng)]
         return [*_encoder_values(n_words, d, h, rng), *(value for layer in layers for value in layer)]
 
     def build(ids: Any, parameters: Sequence[Any]) -> Graph:
@@ -146,11 +153,11 @@ def attention(
 
     names = ("embeddings", "W", "U", "bias", "W_align", "b_align", "v", "W_decoder", "b_decoder", "W_out", "b_out")
     description = {"builder": "attention", "vocabulary_size": n_words, "embedding": d, "hidden": h}
-    description.update(alignment=a, decoder=s)
+    description.update(alignment=a, decoder=s, n_scores=k)
     return _network(build, draw, names, description, dropout, dtype, seed)
 
 
-def lstm_shapes(vocabulary_size: int, embedding: int = 64, hidden: int = 64, **_: Any) -> Shapes:
+def lstm_shapes(vocabulary_size: int, embedding: int = 64, hidden: int = 64, n_scores: int = 1, **_: Any) -> Shapes:
     """The shapes of the parameters of an `lstm`.
 
     Parameters
@@ -160,6 +167,8 @@ def lstm_shapes(vocabulary_size: int, embedding: int = 64, hidden: int = 64, **_
     embedding : int, default 64
         As for `lstm`.
     hidden : int, default 64
+        As for `lstm`.
+    n_scores : int, default 1
         As for `lstm`.
     **_ : object
         All else has no effect on them.
@@ -173,12 +182,18 @@ def lstm_shapes(vocabulary_size: int, embedding: int = 64, hidden: int = 64, **_
     ValueError
         If a size is below 1.
     """
-    n_words, d, h = _sizes(vocabulary_size, embedding=embedding, hidden=hidden)
-    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, 1])]
+    n_words, d, h, k = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, n_scores=n_scores)
+    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, k])]
 
 
 def attention_shapes(
-    vocabulary_size: int, embedding: int = 64, hidden: int = 64, alignment: int = 64, decoder: int = 64, **_: Any
+    vocabulary_size: int,
+    embedding: int = 64,
+    hidden: int = 64,
+    alignment: int = 64,
+    decoder: int = 64,
+    n_scores: int = 1,
+    **_: Any,
 ) -> Shapes:
     """The shapes of the parameters of an `attention`.
 
@@ -194,6 +209,8 @@ def attention_shapes(
         As for `attention`.
     decoder : int, default 64
         As for `attention`.
+    n_scores : int, default 1
+        As for `attention`.
     **_ : object
         All else has no effect on them.
 
@@ -206,9 +223,10 @@ def attention_shapes(
     ValueError
         If a size is below 1.
     """
-    sizes = _sizes(vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder)
-    n_words, d, h, a, s = sizes
-    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, a, 1])[:3], *_dense_shapes([h, s, 1])]
+    n_words, d, h, a, s, k = _sizes(
+        vocabulary_size, embedding=embedding, hidden=hidden, alignment=alignment, decoder=decoder, n_scores=n_scores
+    )
+    return [*_encoder_shapes(n_words, d, h), *_dense_shapes([h, a, 1])[:3], *_dense_shapes([h, s, k])]
 
 
 def _encoder_shapes(n_words: int, d: int, h: int) -> Shapes:

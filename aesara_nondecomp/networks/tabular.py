@@ -37,6 +37,7 @@ def tabular(
     activation: str = "relu",
     dropout: float = 0.0,
     dtype: str = "float32",
+    n_scores: int = 1,
     seed: Any = None,
 ) -> Network:
     """Make a multi-layer perceptron on clipped columns, periodic features of them and bins.
@@ -66,6 +67,8 @@ def tabular(
         Probability in [0, 1) of dropping a hidden unit in training, as for `mlp`.
     dtype : {"float32", "float64"}, default "float32"
         Dtype of parameters and scores.
+    n_scores : int, default 1
+        Number of output units: of several classes one for each.
     seed : int, numpy Generator or None, optional
         Seed of the initial weights and of the dropout masks. Dense layers start as those of `mlp`; W is normal with
         deviation 0.1, c uniform in (-pi, pi), and V and b uniform within 1 / sqrt(frequencies) of 0.
@@ -73,8 +76,8 @@ def tabular(
     Returns
     -------
     Network
-        With hidden layers, the last one is its `features`, and the output unit is its `head`. An L2 penalty applies to
-        V and the weights of the dense layers.
+        With hidden layers, the last one is its `features`, and the output units are its `head`. An L2 penalty applies
+        to V and the weights of the dense layers.
 
     Raises
     ------
@@ -88,13 +91,13 @@ def tabular(
     The features are those of RealMLP (Holzmueller, Grinsztajn and Steinwart 2024). Columns and bins are numbers in
     shared variables that are not trained: compiled code does not depend on them.
     """
-    d, *widths, _ = _layer_sizes(n_features, hidden)
+    d, *widths, k = _layer_sizes(n_features, hidden, n_scores)
     _check_layers(activation, dropout, dtype)
     columns = list(range(d)) if numeric is None else [_column(column, d) for column in numeric]
     require(len(set(columns)) == len(columns), "each numeric column must be listed once", columns)
     triples = [_bin(each, d) for each in bins]
     shape = len(columns), positive_int("frequencies", frequencies), positive_int("outputs", outputs)
-    sizes = [d + len(columns) * shape[2] + len(triples), *widths, 1]
+    sizes = [d + len(columns) * shape[2] + len(triples), *widths, k]
 
     def draw(rng: np.random.Generator) -> list[NDArray[Any]]:
         block = [value.astype(dtype) for value in _block_values(*shape, rng)]
@@ -114,6 +117,7 @@ def tabular(
         "activation": activation,
         "dropout": dropout,
         "dtype": dtype,
+        "n_scores": k,
     }
     return _layered(
         d,
@@ -133,6 +137,7 @@ def tabular_shapes(
     bins: Sequence[Bin] = (),
     frequencies: int = 16,
     outputs: int = 3,
+    n_scores: int = 1,
     **_: Any,
 ) -> Shapes:
     """The shapes of the parameters of a `tabular`.
@@ -151,6 +156,8 @@ def tabular_shapes(
         As for `tabular`.
     outputs : int, default 3
         As for `tabular`.
+    n_scores : int, default 1
+        As for `tabular`.
     **_ : object
         All else has no effect on them.
 
@@ -163,11 +170,11 @@ def tabular_shapes(
     ValueError
         If a width or number is below 1.
     """
-    d, *widths, _last = _layer_sizes(n_features, hidden)
+    d, *widths, k = _layer_sizes(n_features, hidden, n_scores)
     columns = d if numeric is None else len(numeric)
     f, e = positive_int("frequencies", frequencies), positive_int("outputs", outputs)
     block: Shapes = [(columns, f), (columns, f), (columns, f, e), (columns, e)]
-    return [*block, *_dense_shapes([d + columns * e + len(bins), *widths, 1])]
+    return [*block, *_dense_shapes([d + columns * e + len(bins), *widths, k])]
 
 
 def _column(column: Any, d: int) -> int:

@@ -37,8 +37,8 @@ class AscentFunctions:
     """
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
-        one = network.scores.ndim == 1 or network.scores.type.shape[1] in (1, None)
-        require(one, "two classes need a network with scores of shape (b,) or (b, 1)", network.scores.type)
+        needed = "two classes need a network with one score for a row, of shape (b,) or (b, 1)"
+        require(network.n_scores in (1, None), needed, network.n_scores)
         self.network, self.optimizer, self.backend = network, optimisers.get(optimizer), backend
         self._function = choose("backend", backend, BACKENDS)
         if backend == "jax":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data import Standardiser
 from aesara_nondecomp.metrics.class_rates import ClassSums
@@ -130,38 +130,6 @@ class TrainFunctions(AscentFunctions, Weights):
         """
         require(self.network.features is not None, "`features` needs a network with a lower part", self.network)
         return self._scorer.outputs("features", self.network.features, X)
-
-    def extra(
-        self,
-        name: str,
-        X: Any,
-        scaling: Standardiser | None = None,
-        parameters: Sequence[NDArray[Any]] | None = None,
-    ) -> NDArray[Any]:
-        """One of `Network.extras` for any number of rows.
-
-        Parameters
-        ----------
-        name : str
-            Such as "attention_weights", of shape (n, T).
-        X : array, LazyRows or CSR matrix, shape (n, ...)
-            As for `scores`.
-        scaling : data.Standardiser, optional
-            Standardise the rows first.
-        parameters : sequence of arrays, optional
-            Weights to use in place of the current ones, as for `load`; these may be in training meanwhile.
-
-        Returns
-        -------
-        array, shape (n, ...)
-
-        Raises
-        ------
-        ValueError
-            If the network has no such extra, where the nearest is suggested; if an entry of X is not finite, the extra
-            does not have one row for each row of X, or the parameters are of other shapes.
-        """
-        return self._scorer.outputs(name, choose("extra", name, self.network.extras), X, scaling, parameters)
 
     # -- compilation ---------------------------------------------------------------------------------------------
 

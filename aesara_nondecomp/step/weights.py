@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import choose
+from aesara_nondecomp.data import Standardiser
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.locks import TrainingLock
 from aesara_nondecomp.step.optimiser_state import OptimiserState, value_of
-from aesara_nondecomp.step.scoring import check_shapes
+from aesara_nondecomp.step.scoring import Scorer, check_shapes
 
 
 class Weights:
@@ -30,6 +32,7 @@ class Weights:
     network: Network
     lock: TrainingLock
     _optimiser_state: OptimiserState
+    _scorer: Scorer
 
     def parameters(self) -> list[NDArray[Any]]:
         """Copies of the current parameters."""
@@ -131,6 +134,38 @@ class Weights:
             generator = np.random.default_rng()
             generator.bit_generator.state = json.loads(str(state[f"generator.{k}"]))
             shared.set_value(generator, borrow=True)
+
+    def extra(
+        self,
+        name: str,
+        X: Any,
+        scaling: Standardiser | None = None,
+        parameters: Sequence[NDArray[Any]] | None = None,
+    ) -> NDArray[Any]:
+        """One of `Network.extras` for any number of rows.
+
+        Parameters
+        ----------
+        name : str
+            Such as "attention_weights", of shape (n, T).
+        X : array, LazyRows or CSR matrix, shape (n, ...)
+            Finite numbers, or token ids.
+        scaling : data.Standardiser, optional
+            Standardise the rows first.
+        parameters : sequence of arrays, optional
+            Weights to use in place of the current ones, as for `load`; these may be in training meanwhile.
+
+        Returns
+        -------
+        array, shape (n, ...)
+
+        Raises
+        ------
+        ValueError
+            If the network has no such extra, where the nearest is suggested; if an entry of X is not finite, the extra
+            does not have one row for each row of X, or the parameters are of other shapes.
+        """
+        return self._scorer.outputs(name, choose("extra", name, self.network.extras), X, scaling, parameters)
 
     def _state_variables(self) -> dict[str, Any]:
         parameters = {f"parameters.{k}": p for k, p in enumerate(self.network.parameters)}

@@ -105,13 +105,14 @@ def fit(
         prior.
     network : str, sequence of int, Network, TrainFunctions, Model or callable, default "auto"
         What to train. "auto" is "tabular" for rows with numeric columns, which are scaled by median and quartiles;
-        "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64. Or
+        "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64, and of more
+        than two classes with a score for each. Or
 
         - a name: "mlp", "tabular", "linear", or for texts "attention" or "lstm";
         - the widths of the hidden layers of an mlp;
         - a Network of your own;
-        - TrainFunctions, whose compiled steps are used again;
-        - a Model, to train further from its weights, with its encoder;
+        - TrainFunctions of two classes, whose compiled steps are used again;
+        - a Model or ClassModel, to train further from its weights, with its encoder;
         - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
     steps : int, optional
         Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best

@@ -5,26 +5,28 @@ Source: docs/multiclass.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import encode_classes, is_text
+from aesara_nondecomp.data import encode_classes
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_classes
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
+from aesara_nondecomp.training.param_checks import check_further, check_network
+from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import refit, run_training
@@ -32,7 +34,6 @@ from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
 SAMPLERS = {"natural": "natural", "balanced": "cell_balanced"}  # the cells are the classes
-NETWORKS = {"auto": (64, 64), "mlp": (64, 64), "linear": ()}
 
 
 def class_sampler(sampler: Any) -> str:
@@ -77,7 +78,7 @@ def fit_classes(
 
     Parameters
     ----------
-    X : array, memory map, CSR matrix or data frame
+    X : array, memory map, CSR matrix, data frame, or list of str
         As for `fit`.
     y : array-like, shape (n,)
         Labels of at least two classes.
@@ -86,8 +87,8 @@ def fit_classes(
     algorithm : str or Recipe
         A name in `class_recipes.CLASS_BUILDERS`, or a recipe with drivers of `drivers.multiclass`.
     network : str, sequence of int, Network, ClassModel or callable
-        "auto", "mlp" or "linear"; widths; a Network with a score for each class or ClassFunctions of it, or a function
-        that makes one for a number of columns; a ClassModel, to train further by its functions.
+        A name or widths, as for `fit`; a Network with a score for each class or ClassFunctions of it, or a function
+        that makes one for a number of columns (for texts, of words); a ClassModel, to train further by its functions.
     optimizer : str, Optimiser or None
         As for `fit`.
     sample_weight : array-like, shape (n,), or None
@@ -114,9 +115,8 @@ def fit_classes(
     ValueError
         If an argument is unusable.
     """
-    given, measure, classes = _checked(
-        X, y, measure, algorithm, network, optimizer, backend, comm, unavailable, options
-    )  # fmt: skip
+    given, measure, classes = _checked(y, measure, algorithm, network, optimizer, backend, comm, unavailable, options)
+    trained = _network(X, network, given["standardize"], classes)
     stopping: EarlyStopping | None = given["validation"]
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = generator_of(seed, stored, comm)
@@ -125,7 +125,7 @@ def fit_classes(
     refits = stopping is not None and stopping.refit
     further = network if isinstance(network, ClassModel) else None
     data = prepare(
-        X, y, network=_network(network, len(classes)), encoder=further.encoder if further else None,
+        X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
         refit=refits, standardize=given["standardize"], seed=rng, several=True,
     )  # fmt: skip
@@ -165,14 +165,13 @@ def fit_classes(
 
 
 def _checked(
-    X: Any, y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any, comm: Communicator,
+    y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any, comm: Communicator,
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of several, leave it out", value)
     require(comm.size == 1, "several classes are trained in one process: leave comm out", f"{comm.size} processes")
-    require(not is_text(X), "networks of several classes take numbers so far, not texts: encode them first", "texts")
     given = check_parameters(**options)
     chosen_here = {"optimizer": optimizer, "backend": backend}
     check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
@@ -186,9 +185,6 @@ def _checked(
     class_recipe(algorithm, chosen, cells, eps=0.5)  # likewise an algorithm
     if isinstance(network, (ClassModel, ClassFunctions)):
         require(optimizer is None, "compiled functions have their own optimizer: leave optimizer out", optimizer)
-    if isinstance(network, ClassModel):
-        same = network.classes == classes
-        require(same, f"a model to train further must have the classes {classes}", network.classes)
     return given, chosen, classes
 
 
@@ -199,34 +195,33 @@ def _needs_rows(algorithm: str | Recipe) -> bool:
     return algorithm in ("plug_in", "plug_in_linear")
 
 
-def _network(network: Any, n_classes: int) -> Any:
+def _network(X: Any, network: Any, standardize: bool, classes: tuple[Any, ...]) -> Any:
     """What is trained, or a function that makes it for a number of columns."""
-    if isinstance(network, ClassModel):
-        return network.functions
-    if isinstance(network, (Network, ClassFunctions)) or callable(network):
+    require(not isinstance(network, (Model, TrainFunctions)), _needed(len(classes)), network)
+    if isinstance(network, ClassFunctions):
         return network
-    hidden: Any = NETWORKS.get(network) if isinstance(network, str) else network
-    if network is None:
-        hidden = NETWORKS["auto"]
-    listed = isinstance(hidden, (Sequence, np.ndarray))
-    names = ", ".join(repr(name) for name in NETWORKS)
-    needed = f"network must be {names}, widths, a Network with a score for each class, a ClassModel or a callable"
-    require(listed, f"{needed}, where labels are of several classes", network)
-    widths = PARAMETERS["hidden"].check("network", hidden)
-    return lambda size: class_mlp(size, n_classes, widths)
+    if not isinstance(network, ClassModel):
+        return check_network(X, network, None, None, standardize, len(classes))
+    same = network.classes == classes
+    require(same, f"a model to train further must have the classes {classes}", network.classes)
+    check_further(network, standardize)
+    return network.functions
+
+
+def _needed(n_classes: int) -> str:
+    return f"labels of {n_classes} classes need a Network with as many scores, such as networks.mlp(n_scores=)"
 
 
 def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -> ClassFunctions:
     """The functions of a network with a score for each class."""
     n_classes, network = cells.n_classes, data.network
-    needed = f"labels of {n_classes} classes need a Network with as many scores, such as networks.classes.class_mlp"
     if isinstance(network, ClassFunctions):
         functions = network
     else:
-        require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
+        require(isinstance(network, Network) and network.scores.ndim == 2, _needed(n_classes), network)
         functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend)  # type: ignore[arg-type]
     found = functions.scores(data.rows.X[:1]).shape[1]
-    require(found == n_classes, needed, f"{found} scores")
+    require(found == n_classes, _needed(n_classes), f"{found} scores")
     return functions
 
 

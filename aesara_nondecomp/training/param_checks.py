@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from aesara_nondecomp._checks import choose, require, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
 from aesara_nondecomp.parallel import Communicator, on_root
@@ -60,7 +62,7 @@ def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardize: bool) -> Any:
+def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardize: bool, n_scores: int = 1) -> Any:
     """Resolve the argument `network` of `fit` to what `training_data.prepare` takes.
 
     Parameters
@@ -75,6 +77,8 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         As given to `fit`; compiled functions have their own.
     standardize : bool
         As given to `fit`; a model that standardises goes on doing so.
+    n_scores : int, default 1
+        Number of scores of a row, of a network that is made here.
 
     Returns
     -------
@@ -91,9 +95,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
             require(not compiled, f"compiled functions have their own {name}: leave {name} out", value)
             check_parameters(**{name: value})
     if isinstance(network, Model):
-        scales = network.encoder.standardiser is not None
-        require(standardize or not scales, "this model standardises its rows: leave standardize out", standardize)
-        _check_weights(network)
+        check_further(network, standardize)
         return network.functions
     if isinstance(network, (Network, TrainFunctions)):
         require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
@@ -102,7 +104,8 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         require(
             network != "tabular" or not is_text(X), "network='tabular' takes numbers: use attention or lstm", "texts"
         )
-        return _maker("attention") if is_text(X) else TableNetwork.named(network, _make)
+        make = partial(_make, n_scores=n_scores)
+        return _maker("attention", n_scores) if is_text(X) else TableNetwork.named(network, make)
     if isinstance(network, str):
         check_parameters(network=network)
         if networks.takes_tokens(network):
@@ -111,17 +114,33 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
             check_texts(X)
         else:
             require(not is_text(X), f"network={network!r} takes numbers: use attention or lstm for text", "texts")
-        return _maker(network)
+        return _maker(network, n_scores)
     if callable(network):
         return network
-    kinds = "network must be a name, a sequence of widths, a Network, TrainFunctions, a Model or a callable"
+    own = "TrainFunctions, a Model" if n_scores == 1 else "a ClassModel"
+    kinds = f"network must be a name, a sequence of widths, a Network, {own} or a callable"
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
-    return _maker("mlp", hidden=PARAMETERS["hidden"].check("network", network))
+    return _maker("mlp", n_scores, hidden=PARAMETERS["hidden"].check("network", network))
 
 
-def _check_weights(model: Model) -> None:
-    """Refuse weights to start from that are not those of the model's network."""
+def check_further(model: NetworkModel, standardize: bool) -> None:
+    """Check a model that is to be trained further.
+
+    Parameters
+    ----------
+    model : Model or ClassModel
+        As given to `fit`.
+    standardize : bool
+        As given to `fit`; a model that standardises goes on doing so.
+
+    Raises
+    ------
+    ValueError
+        If its weights are not those of its network, or `standardize` would be without effect.
+    """
+    scales = model.encoder.standardiser is not None
+    require(standardize or not scales, "this model standardises its rows: leave standardize out", standardize)
     shapes = [p.get_value(borrow=True).shape for p in model.functions.network.parameters]
     for parameters in (model.parameters, *model.voters):
         needed = f"the parameters of a model to train further must be finite arrays of the shapes {shapes}"
@@ -132,12 +151,12 @@ def _check_weights(model: Model) -> None:
         require(all(np.isfinite(array).all() for array in arrays), needed, "NaN or infinity")
 
 
-def _make(name: str, size: int, options: dict[str, Any]) -> Network:
-    return networks.make(name, size, **options)
+def _make(name: str, size: int, options: dict[str, Any], n_scores: int) -> Network:
+    return networks.make(name, size, n_scores=n_scores, **options)
 
 
-def _maker(name: str, **options: Any) -> Callable[[int], Network]:
-    return lambda size: networks.make(name, size, **options)
+def _maker(name: str, n_scores: int, **options: Any) -> Callable[[int], Network]:
+    return lambda size: networks.make(name, size, n_scores=n_scores, **options)
 
 
 def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) -> None:

@@ -11,7 +11,7 @@ from aesara_nondecomp import load_model
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.models import ClassModel
-from aesara_nondecomp.networks.classes import class_mlp
+from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
 D, K = 3, 3
@@ -21,7 +21,7 @@ PRIORS = np.array([0.6, 0.3, 0.1])
 
 @pytest.fixture(scope="module")
 def functions():
-    return ClassFunctions(class_mlp(D, K, (5,), seed=0), Cells(PRIORS))
+    return ClassFunctions(mlp(D, (5,), n_scores=K, seed=0), Cells(PRIORS))
 
 
 def model_of(functions, **changes):

@@ -13,7 +13,7 @@ from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.onnx import export_onnx
-from aesara_nondecomp.networks.classes import class_mlp
+from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
 D, K = 4, 3
@@ -26,7 +26,7 @@ FULL_RULE = RNG.random((K, K)) + 2 * np.eye(K)
 
 @pytest.fixture(scope="module")
 def functions():
-    return ClassFunctions(class_mlp(D, K, (5,), seed=0), Cells(PRIORS))
+    return ClassFunctions(mlp(D, (5,), n_scores=K, seed=0), Cells(PRIORS))
 
 
 def model_of(functions, **changes):

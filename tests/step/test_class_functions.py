@@ -10,7 +10,6 @@ from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics import confusion_sums
 from aesara_nondecomp.networks import Network, mlp
-from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.ops import dense
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -72,7 +71,7 @@ def test_two_classes_take_the_steps_of_the_binary_network(pair):
 def test_the_step_follows_the_gradient_of_the_objective():
     X, y = blobs(60)
     cells = three_cells(y)
-    functions = ClassFunctions(class_mlp(2, 3, (5,), dtype="float64", seed=1), cells, "sgd")
+    functions = ClassFunctions(mlp(2, (5,), n_scores=3, dtype="float64", seed=1), cells, "sgd")
     start = functions.parameters()
     rng = np.random.default_rng(3)
     gains, logs, shift = rng.normal(size=(3, 3)), rng.random(3), rng.normal(size=3)
@@ -96,7 +95,7 @@ def trained(driver_of, steps=150, seed=0):
     """Functions after steps on blobs, by a driver."""
     X, y = blobs(1500)
     X32, cells, rng = X.astype("float32"), three_cells(y), np.random.default_rng(seed)
-    functions = ClassFunctions(class_mlp(2, 3, (16,), seed=seed), cells)
+    functions = ClassFunctions(mlp(2, (16,), n_scores=3, seed=seed), cells)
     functions.configure(averaging=0.9)
     driver, weight = driver_of(cells), np.ones(128, "float32")
     for _ in range(steps):
@@ -131,7 +130,7 @@ def test_dame_on_macro_f1_is_no_worse_than_the_plain_network():
 
 def test_a_batch_of_padding_changes_nothing():
     X, y = blobs(60)
-    functions = ClassFunctions(class_mlp(2, 3, (5,), seed=1), three_cells(y), "sgd")
+    functions = ClassFunctions(mlp(2, (5,), n_scores=3, seed=1), three_cells(y), "sgd")
     start = functions.parameters()
     sums, norm = functions.ascend(X.astype("float32"), np.full(60, -1, "int32"), np.ones(60, "float32"))
     assert norm == 0 and not sums.table.any()
@@ -139,19 +138,12 @@ def test_a_batch_of_padding_changes_nothing():
         np.testing.assert_array_equal(one, other)
 
 
-def test_networks_of_one_class_and_of_one_score_are_refused():
-    with pytest.raises(ValueError, match="n_classes must be at least 2"):
-        class_mlp(2, 1)
-    with pytest.raises(ValueError, match="n_classes must be a whole number"):
-        class_mlp(2, "three")
-
-
 def test_a_step_by_jax_is_that_by_c():
     pytest.importorskip("jax", reason="the JAX backend needs the extra `jax`")
     X, y = blobs(60)
     step, found = DUPLE("qmean", three_cells(y)).gains(), []
     for backend in ("c", "jax"):
-        functions = ClassFunctions(class_mlp(2, 3, (5,), dtype="float64", seed=1), three_cells(y), "sgd", backend)
+        functions = ClassFunctions(mlp(2, (5,), n_scores=3, dtype="float64", seed=1), three_cells(y), "sgd", backend)
         functions.steer(step, 0.1)
         sums, norm = functions.ascend(X, y, np.ones(60))
         found.append([sums.table, norm, *functions.parameters()])

@@ -14,7 +14,6 @@ from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.archive import describe_measure, restore_measure
-from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.training import EarlyStopping, Phase, Recipe
 from aesara_nondecomp.training.class_held_out import judged_classes
 from aesara_nondecomp.training.cross_fitting import Choice
@@ -89,17 +88,10 @@ def test_two_classes_get_the_scores_of_the_binary_path():
     )  # fmt: skip
     several = an.fit(
         X, positive, "min_recall", algorithm="cross_entropy",
-        network=lambda d: zeroed(class_mlp(d, 2, ())), optimizer="sgd", learning_rate=0.1, steps=30, validation=None,
-        seed=3,
+        network="linear", optimizer="sgd", learning_rate=0.1, steps=30, validation=None, seed=3,
     )  # fmt: skip
     found = np.diff(several.decision_function(X), axis=1)[:, 0]
     np.testing.assert_allclose(found, binary.decision_function(X), rtol=2e-4, atol=2e-5)
-
-
-def zeroed(network):
-    """The network, whose weights start at 0."""
-    network._draw = lambda rng: [np.zeros_like(p.get_value()) for p in network.parameters]
-    return network
 
 
 def test_equal_seeds_give_equal_models_and_resumed_runs_their_last_bit(tmp_path, model):
@@ -187,10 +179,13 @@ WRONG = {
     "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
     "backend": ({"backend": "cuda"}, "backend must be"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
-    "texts": ({"X": ["a b"] * len(Y)}, "networks of several classes take numbers"),
-    "network": ({"network": "tabular"}, "network must be 'auto', 'mlp', 'linear'"),
-    "two scores": ({"network": lambda d: class_mlp(d, 2, ())}, "labels of 3 classes need a Network"),
+    "texts": ({"X": ["a b"] * len(Y), "network": "tabular"}, "network='tabular' takes numbers: use attention or lstm"),
+    "numbers": ({"network": "lstm"}, "texts must be a list of str for network='lstm'"),
+    "network": ({"network": "tabluar"}, "unknown network 'tabluar'. Did you mean 'tabular'"),
+    "no network": ({"network": 3}, "a sequence of widths, a Network, a ClassModel or a callable, got 3"),
+    "two scores": ({"network": lambda d: an.mlp(d, (), n_scores=2)}, "labels of 3 classes need a Network"),
     "binary network": ({"network": lambda d: an.mlp(d, ())}, "labels of 3 classes need a Network"),
+    "binary functions": ({"network": an.TrainFunctions(an.mlp(2, ()))}, "labels of 3 classes need a Network"),
     "fractions": ({"y": np.where(Y == 2, 0.5, Y)}, "whole numbers or text, got"),
     "missing": ({"y": np.where(Y == 2, np.nan, Y)}, "must not be missing"),
     "one class": ({"y": np.zeros(len(Y), int)}, "at least two classes"),
