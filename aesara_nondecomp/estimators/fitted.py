@@ -116,7 +116,8 @@ class FittedMixin:
         ValueError
             If the method is unknown.
         """
-        found: float | Array = self.model_.predict_prevalence(self._rows(X), method)
+        rows = self._rows(X)
+        found: float | Array = self.model_.predict_prevalence(rows, method)
         return found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
@@ -276,6 +277,7 @@ class FittedMixin:
 
     def _of_several(self) -> bool:
         """Whether the fitted model is of several classes."""
+        compat.check_is_fitted(self, "model_")
         return isinstance(self.model_, ClassModel)
 
     def _require_two(self, what: str) -> None:

@@ -8,29 +8,40 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import number, warn_caller
-from aesara_nondecomp.data.labels import encode_pair
+from aesara_nondecomp._arrays import as_array
+from aesara_nondecomp._checks import number, require, warn_caller
+from aesara_nondecomp.data.labels import count_labels, encode_classes, encode_classes_as, encode_pair
 from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, make_scorer
+from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.metrics.class_scores import class_confusion
+from aesara_nondecomp.metrics.confusion import check_same_length, checked_weights
+from aesara_nondecomp.training.fit_classes import needs_classes, takes_classes
 
 WARN = "warn"
 
 
-def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WARN) -> Any:
+def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WARN, labels: Any = None) -> Any:
     """Make a scikit-learn scorer of a measure of the predicted labels; larger is better.
 
     Use it as `scoring=` of GridSearchCV, cross_val_score or TunedThresholdClassifierCV, with any classifier.
 
     Parameters
     ----------
-    measure : str or measures.Measure
-        Errors such as "kld" are negated, like scikit-learn's ``neg_`` scores.
+    measure : str, measures.Measure or measures.multiclass.MulticlassMeasure
+        Errors such as "kld" are negated, like scikit-learn's ``neg_`` scores. A name that measures of two classes and
+        of several have, such as "gmean", is that of several where there are more than two labels.
     pos_label : scalar, optional
-        The positive label. Default: the larger one.
+        The positive label of two. Default: the larger one.
     zero_division : {"warn", 0.0, 1.0, nan}, default "warn"
         Value of the measure on rows on which it is undefined, as F1 is where no row is positive and none predicted so,
         and the measures of both classes where one is missing. "warn" is 0 with an UndefinedMetricWarning, as in
         scikit-learn; for an error, of which 0 is the best value, it is NaN.
+    labels : array-like, optional
+        The labels of several classes, sorted. Give them for a measure of ordered or numbered classes, such as "qwk", of
+        which a fold may lack some. Default: those that occur, in sorted order.
 
     Returns
     -------
@@ -39,8 +50,9 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     Raises
     ------
     ValueError
-        If the measure is unknown or needs groups, or `zero_division` is no number; when scoring, if the labels are of
-        more than two classes, or all true and predicted ones are equal and `pos_label` does not say which class it is.
+        If the measure is unknown or needs groups, or `zero_division` is no number; when scoring, if there are more
+        labels than the measure takes, or all true and predicted ones are equal and `pos_label` does not say which class
+        it is.
 
     Examples
     --------
@@ -51,32 +63,34 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     """
     if not (isinstance(zero_division, str) and zero_division == WARN):
         zero_division = number("zero_division", zero_division, "'warn' or a number")
-    measure = measures.get(measure)
-    if isinstance(measure, measures.GroupMeasure):
+    if needs_classes(measure):
+        measure = multiclass.get(measure)
+    elif isinstance(measures.get(measure), measures.GroupMeasure):
         raise ValueError(
-            f"measure_scorer takes measures of two rates, got {measure}, which needs groups: leave scoring out, and "
+            f"measure_scorer takes measures of labels alone, got {measure}, which needs groups: leave scoring out, and "
             "pass groups to MeasureClassifier.score by metadata routing."
         )
-    return make_scorer(oriented_value, measure=measure, pos_label=pos_label, zero_division=zero_division)
+    return make_scorer(oriented_value, measure=measure, pos_label=pos_label, zero_division=zero_division, labels=labels)
 
 
 def oriented_value(
     y_true: Any,
     y_predicted: Any,
-    measure: measures.Measure,
+    measure: Any,
     pos_label: Any = None,
     zero_division: Any = WARN,
     sample_weight: Any = None,
+    labels: Any = None,
 ) -> float:
     """Evaluate a measure on predicted labels; larger is better.
 
     Parameters
     ----------
     y_true : array-like, shape (n,)
-        True labels, of at most two classes.
+        True labels, of at most two classes for a measure of two.
     y_predicted : array-like, shape (n,)
         Predicted labels, in the coding of the true ones.
-    measure : Measure
+    measure : str, Measure or MulticlassMeasure
         Errors are negated.
     pos_label : scalar, optional
         The positive label. Default: the larger one.
@@ -84,6 +98,8 @@ def oriented_value(
         Value where the measure is undefined; see `measure_scorer`.
     sample_weight : array-like, shape (n,), optional
         Weights of at least 0. Default: equal weights.
+    labels : array-like, optional
+        Those of several classes; see `measure_scorer`.
 
     Returns
     -------
@@ -92,13 +108,34 @@ def oriented_value(
     Raises
     ------
     ValueError
-        If the labels are of more than two classes, or do not say which one is positive.
+        If there are more labels than the measure takes, or they do not say which one is positive.
     """
-    table = metrics.confusion_matrix(*encode_pair(y_true, y_predicted, pos_label), sample_weight)
-    value = metrics.score(measure, table)
+    pair = as_array(y_true, "labels"), as_array(y_predicted, "labels")
+    found: Any
+    n_labels = count_labels(np.concatenate(pair) if labels is None else labels)
+    if needs_classes(measure) or n_labels > 2:
+        needed = f"{str(measure)!r} is of two classes: of more give 'macro_f1', 'min_recall' or another of several"
+        require(takes_classes(measure), needed, f"{n_labels} labels")
+        found, value = _value_of_several(*pair, measure, pos_label, sample_weight, labels)
+    else:
+        found = measures.get(measure)
+        value = metrics.score(found, metrics.confusion_matrix(*encode_pair(*pair, pos_label), sample_weight))
     if math.isnan(value):
-        value = _undefined(measure, zero_division)
-    return float(measure.oriented(value))
+        value = _undefined(found, zero_division)
+    return float(found.oriented(value))
+
+
+def _value_of_several(
+    y_true: Any, y_predicted: Any, measure: Any, pos_label: Any, sample_weight: Any, labels: Any
+) -> tuple[multiclass.MulticlassMeasure, float]:
+    """The measure of several classes, and its value."""
+    found = multiclass.get(measure)
+    require(pos_label is None, "pos_label is for labels of two classes: of several, leave it out", pos_label)
+    classes = encode_classes(np.concatenate([y_true, y_predicted]) if labels is None else labels).classes
+    codes, predicted = encode_classes_as(y_true, classes), encode_classes_as(y_predicted, classes)
+    check_same_length("true labels", codes, "predicted labels", predicted)
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
+    return found, found.from_confusion(class_confusion(codes, predicted, len(classes), weight))
 
 
 def warn_of_unlike_scores() -> None:
@@ -115,7 +152,7 @@ def warn_of_unlike_scores() -> None:
         frame = frame.f_back
 
 
-def _undefined(measure: measures.Measure, zero_division: Any) -> float:
+def _undefined(measure: Any, zero_division: Any) -> float:
     if zero_division != WARN:
         return float(zero_division)
     value = 0.0 if measure.greater_is_better else math.nan

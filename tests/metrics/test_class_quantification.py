@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, adjusted_shares
-from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
+from aesara_nondecomp.metrics.class_scores import ClassCalibration
+from aesara_nondecomp.metrics.quantification import METHODS, Calibration, Quantifier
 
 PRIORS = np.array([0.7, 0.2, 0.1])
 SHIFTED = np.array([0.2, 0.3, 0.5])
@@ -150,3 +151,28 @@ EVEN = np.full((3, 3), 1 / 3)
 def test_unusable_input_of_several_classes_is_refused(quantifier, call, message):
     with pytest.raises(ValueError, match=message):
         call(quantifier)
+
+
+# -- calibration -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0], ids=["separable", "overlapping"])
+def test_calibration_of_two_classes_is_platts_but_for_the_penalty(noise):
+    rng = np.random.default_rng(8)
+    y = (np.arange(2000) % 4 == 0).astype(int)
+    scores = 2.0 * y - 1 + noise * rng.normal(size=2000).clip(-3, 3)
+    platts = Calibration.fit(scores, 2 * y - 1).posteriors(scores)
+    pair = np.stack([np.zeros(2000), scores], axis=1)
+    found = ClassCalibration.fit(pair, y).probabilities(pair)[:, 1]
+    np.testing.assert_allclose(found, platts, atol=3e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 7.0])
+def test_a_weight_of_two_is_calibrated_as_two_rows(scale):
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 3
+    scores, weight = 3.0 * np.eye(3)[y] + rng.normal(size=(60, 3)), 1 + np.arange(60) % 2
+    twice = np.repeat(np.arange(60), weight)
+    weighted, repeated = ClassCalibration.fit(scores, y, scale * weight), ClassCalibration.fit(scores[twice], y[twice])
+    assert weighted.slope == pytest.approx(repeated.slope, rel=1e-6)
+    np.testing.assert_allclose(weighted.offsets, repeated.offsets, atol=1e-6)
