@@ -5,11 +5,13 @@ This module uses the standard library alone and never imports Aesara.
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from aesara_nondecomp._aesara.import_hook import forget_aesara
 
@@ -65,8 +67,32 @@ def explained_compilation(folder: str) -> Iterator[None]:
         reason = next((text for text in _NO_ROOM if text in str(error)), None)
         if reason is None:
             raise
-        places = f"{folder!r} or {tempfile.gettempdir()!r}"
+        places = f"{folder!r} or {_temporary_folder()!r}"
         raise OSError(f"compiled code cannot be written ({reason}) to {places}. {_remedy_for_folders()}.") from None
+
+
+def cache_folder(config: Any) -> str:
+    """Where Aesara keeps what it compiles; it makes the folder when it is asked for.
+
+    Parameters
+    ----------
+    config : object
+        That of Aesara.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be made.
+    """
+    try:
+        return str(config.compiledir)
+    except ValueError as error:
+        told = " ".join(str(error).split())
+        raise OSError(f"there is no cache for compiled code. {told} {_remedy_for_folders()}.") from None
 
 
 def _concerns_a_folder(error: BaseException) -> bool:
@@ -79,6 +105,11 @@ def _remedy_for_folders() -> str:
         "Make room there, or choose folders that can be written to: AESARA_FLAGS=base_compiledir=FOLDER for the cache, "
         "TMPDIR=FOLDER for temporary files"
     )
+
+
+def _temporary_folder() -> str:
+    """Where a compiler writes, which unlike `tempfile` does not look for another folder where that one is full."""
+    return os.environ.get("TMPDIR") or tempfile.gettempdir()
 
 
 def _summary(error: BaseException) -> str:

@@ -9,6 +9,7 @@ import ctypes
 import glob
 import importlib.metadata
 import importlib.util
+import logging
 import os
 import platform
 import subprocess
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._aesara import setup
+from aesara_nondecomp._aesara.failures import cache_folder, explained_compilation
 
 _PACKAGES = ("aesara-nondecomp", "aesara", "numpy", "scipy", "scipy-openblas32")
 _COMPILER, _LIBRARY, _NUMPY = "C++ that Aesara compiles", "the library of compiled Ops", "NumPy"
@@ -47,7 +49,7 @@ def examine() -> dict[str, Any]:
         report.update(_examine_aesara())
         problems = _ops_problems(report["ops"], compiler_problem) or _blas_problems(report["blas"])
     except Exception as error:  # finding out about broken installations is the purpose
-        problems = [f"Aesara fails here ({type(error).__name__}: {error}). Reinstall aesara-nondecomp."]
+        problems = [_failure(error)]
     return {**report, "jax": jax_devices(), "problems": problems}
 
 
@@ -107,6 +109,14 @@ def jax_devices() -> list[str] | str:
         return f"does not start ({type(error).__name__}: {error})"
 
 
+def _failure(error: Exception) -> str:
+    """The failure of Aesara in one line; one about a folder or about versions has its remedy already."""
+    told = " ".join(str(error).split())
+    if isinstance(error, OSError) or told.startswith("Aesara does not start"):
+        return told[0].upper() + told[1:]
+    return f"Aesara fails here ({type(error).__name__}: {told}). Reinstall aesara-nondecomp."
+
+
 def _examine_aesara() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a missing compiler is in the report already
@@ -114,13 +124,17 @@ def _examine_aesara() -> dict[str, Any]:
         from aesara_nondecomp.ops import library
 
         library_problem = library.problem()
+    logging.getLogger("aesara").setLevel(logging.CRITICAL)  # what fails is in the report
     config = aesara.config
     run_by = _COMPILER if config.cxx else _NUMPY if library_problem else _LIBRARY
+    folder = cache_folder(config)
+    with explained_compilation(folder):
+        gflops = gemm_gflops()
     return {
         "compiler": {"path": config.cxx or "none", "version": _compiler_version(config.cxx)},
         "ops": {"run_by": run_by, "library": library_problem or "ready"},
-        "aesara": {"float_type": config.floatX, "mode": config.mode, "cache_folder": str(config.compiledir)},
-        "blas": {**_linked_blas("" if run_by == _NUMPY else config.blas__ldflags), "gemm_gflops": gemm_gflops()},
+        "aesara": {"float_type": config.floatX, "mode": config.mode, "cache_folder": folder},
+        "blas": {**_linked_blas("" if run_by == _NUMPY else config.blas__ldflags), "gemm_gflops": gflops},
     }
 
 

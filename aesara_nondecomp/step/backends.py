@@ -59,7 +59,7 @@ def compile_c(inputs: Sequence[Any], outputs: Any, name: str, updates: Sequence[
     # Intermediate arrays are kept for the next call (`allow_gc`): otherwise a step of 5000 rows spends a quarter of its
     # time on fresh memory. FusedUpdate works in place from the start, so no rewrite has to find that out.
     mode = aesara.compile.mode.get_default_mode().clone(link_kwargs={"allow_gc": False})
-    with _COMPILING, failures.explained_compilation(str(aesara.config.compiledir)):
+    with _COMPILING, failures.explained_compilation(failures.cache_folder(aesara.config)):
         compiler_flags.cache_march_flags()
         compiled = aesara.function(inputs, outputs, updates=updates, name=name, mode=mode, accept_inplace=True)
     compiled.trust_input = True  # arrays are checked once, where they enter the package

@@ -175,3 +175,21 @@ def test_the_flag_that_forbids_float64_is_set_aside_with_one_warning(action):
     )
     finished = in_fresh_python(code, AESARA_FLAGS=f"warn_float64={action}")
     assert finished.stdout.startswith(f"1 ignore warn_float64={action} is set to 'ignore'"), finished.stderr
+
+
+def test_a_cache_folder_that_cannot_be_made_is_one_error_with_the_setting_to_change():
+    class Config:
+        @property
+        def compiledir(self):
+            raise ValueError("Unable to create the compiledir directory '/c'.\n Check the permissions.")
+
+    with pytest.raises(
+        OSError, match="no cache for compiled code. Unable to create.*AESARA_FLAGS=base_compiledir=FOLDER"
+    ):
+        failures.cache_folder(Config())
+
+
+def test_the_folder_of_a_compiler_is_named_even_if_it_is_full(monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/full")
+    with pytest.raises(OSError, match="'/cache' or '/full'"), failures.explained_compilation("/cache"):
+        raise ValueError("No space left on device")

@@ -81,6 +81,30 @@ def test_a_broken_aesara_is_reported_and_not_raised(monkeypatch):
     ]
 
 
+FOLDERS = "Make room there, or choose folders that can be written to: AESARA_FLAGS=base_compiledir=FOLDER for the cache"
+
+
+@pytest.mark.parametrize("error", [
+    OSError(28, "compiled code: No space left on device"),
+    ValueError("Compilation failed (return status=1):\n/tmp/x.cpp: fatal error:\n No space left on device\n" * 50),
+])  # fmt: skip
+def test_a_full_folder_is_one_line_with_the_settings_to_change(error, monkeypatch):
+    def full():
+        raise error
+
+    monkeypatch.setattr(doctor, "gemm_gflops", full)
+    [problem] = doctor.examine()["problems"]
+    assert FOLDERS in problem and "Reinstall" not in problem and "\n" not in problem
+
+
+def test_versions_that_do_not_fit_have_their_remedy_already(monkeypatch):
+    def broken():
+        raise ImportError("Aesara does not start (X: y) with Python 3. Install versions that fit.")
+
+    monkeypatch.setattr(doctor, "_examine_aesara", broken)
+    assert doctor.examine()["problems"] == ["Aesara does not start (X: y) with Python 3. Install versions that fit."]
+
+
 def test_a_product_that_differs_from_numpys_is_refused(monkeypatch):
     monkeypatch.setattr(doctor.np, "allclose", lambda *arguments, **options: False)
     with pytest.raises(RuntimeError, match="cannot be trusted"):
