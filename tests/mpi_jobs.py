@@ -115,6 +115,34 @@ def two_phases(comm, out: str) -> None:
     Path(f"{out}.{comm.rank}").write_text(json.dumps({"dame_paper": gap}))
 
 
+def several_classes(comm, out: str) -> None:
+    """Labels of three classes, of which most processes lack one; measures that are of two classes too."""
+    rng, labels = np.random.default_rng(0), np.array(["common", "fair", "rare"])
+    codes = np.repeat([0, 1, 2], [150, 90, 60])
+    X = rng.normal(size=(300, 2)) + np.array([[0, 0], [2, 0], [0, 2]])[codes]
+    y, own, weight = labels[codes], part_of(comm, 300), 1.0 + np.arange(300) % 3
+    gaps = {}
+    for measure, algorithm in (("gmean", "duple"), ("kappa", "dame"), ("bakld", "denim"), ("min_recall", "auto")):
+        # 8 rows: most batches leave some process without one.
+        options = {
+            "algorithm": algorithm, "steps": 60, "batch_size": 8, "seed": 3, "validation": 0.3, "optimizer": "sgd",
+            "network": lambda d: networks.classes.class_mlp(d, 3, (4,), dtype="float64", seed=0), "learning_rate": 0.1,
+        }  # fmt: skip
+        whole = an.fit(X, y, measure, sample_weight=weight, **options)
+        spread = an.fit(X[own], y[own], measure, sample_weight=weight[own], comm=comm, **options)
+        assert [e.confusion for e in spread.evaluations] == [e.confusion for e in whole.evaluations], measure
+        assert spread.classes == whole.classes and np.array_equal(spread.validation_matrix, whole.validation_matrix)
+        pairs = [*zip(whole.parameters, spread.parameters), (whole.priors, spread.priors)]
+        pairs += [
+            (whole.decision_function(X), spread.decision_function(X)),
+            (whole.predict_proba(X), spread.predict_proba(X)),
+        ]
+        gaps[measure] = max(float(np.abs(a - b).max()) for a, b in pairs)
+    for value in spread.parameters:
+        assert all(np.array_equal(value, other) for other in comm.allgather(value))
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
+
+
 def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = "0") -> None:
     """A run with checkpoints, resumed where there is one; process `victim` is killed after step `at`."""
     (X, y), shared = rows(), functions()

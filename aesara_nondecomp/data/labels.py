@@ -248,10 +248,26 @@ def count_labels(y: Any) -> int:
     int
         0 for what is no vector of labels, which `encode_labels` refuses.
     """
+    return len(distinct_labels(y))
+
+
+def distinct_labels(y: Any) -> list[Any]:
+    """The distinct labels.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of any kind.
+
+    Returns
+    -------
+    list
+        In sorted order; empty for what is no vector of labels, which `encode_labels` refuses.
+    """
     try:
-        return len(_labels_in(_label_vector(y)))
+        return _labels_in(_label_vector(y))
     except (TypeError, ValueError):
-        return 0
+        return []
 
 
 def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, m
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import check_same_length, checked_weights
-from aesara_nondecomp.training.fit_classes import needs_classes, takes_classes
+from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
 
 WARN = "warn"
 

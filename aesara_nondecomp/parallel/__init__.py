@@ -7,7 +7,8 @@ part of a batch in one process may be empty, or lack a class.
 
 The communicator is mpi4py's (extra ``mpi``), or `LOCAL` in a single process; mpi4py is imported by `comm_world` alone.
 
-Reading order: `collectives`, `rows` (features spread over processes), `functions` (the step on them).
+Reading order: `collectives`, `rows` (features spread over processes), `functions` (the step on them), `class_functions`
+(that of several classes).
 """
 
 from aesara_nondecomp._communicator import LOCAL, Communicator, SingleProcess, communicator

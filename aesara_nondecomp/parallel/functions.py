@@ -18,7 +18,102 @@ from aesara_nondecomp.step.train_functions import TrainFunctions
 N_SUMS = len(ClassSums._fields)
 
 
-class DistributedFunctions:
+class SpreadFunctions:
+    """What functions over the rows of all processes have in common: one message for each step.
+
+    Attributes that do not concern rows are those of the wrapped functions.
+
+    Parameters
+    ----------
+    functions : TrainFunctions or ClassFunctions
+        Equal in all processes, as are the weights they start from.
+    comm : communicator
+        Of the processes.
+    n_sums : int
+        How many sums a step adds up beside its gradients.
+    """
+
+    def __init__(self, functions: Any, comm: Communicator, n_sums: int):
+        self.functions, self.comm, self._n_sums = functions, comm, n_sums
+        tables = [lookup.table for lookup in functions.network.lookups]
+        dense = [p for p in functions.network.parameters if p not in tables]
+        self._shapes = [p.get_value(borrow=True).shape for p in dense]
+        # A table's gradient is sent as a whole, with a column that marks the rows that were looked up.
+        sizes = [table.get_value(borrow=True).shape for table in tables]
+        self._shapes += [(n_rows, width + 1) for n_rows, width in sizes]
+        size = n_sums + sum(int(np.prod(shape)) for shape in self._shapes)
+        # One buffer, so that a step is one message; class sums in the network's precision, like its scores.
+        self._own, self._total = (np.zeros(size, dtype=functions.network.dtype) for _ in range(2))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.functions, name)
+
+    def _add_up(self, sums: Any, gradients: Sequence[NDArray[Any]] | None, X: LocalBatch, factor: float) -> None:
+        """Fill the buffer with this process's sums and gradients, and add up those of all."""
+        self._own[:] = 0
+        if sums is not None:
+            self._own[: self._n_sums] = sums
+        if gradients is not None:
+            n_dense = len(self._shapes) - len(self.functions.network.lookups)
+            for k, (view, gradient) in enumerate(zip(self._views(self._own), gradients)):
+                if k < n_dense:
+                    np.multiply(gradient, factor, out=view)
+                else:
+                    _scatter_rows(view, X.X, np.asarray(gradient), factor)
+        self.comm.Allreduce(self._own, self._total)
+
+    def _apply(self, factor: float) -> float:
+        self._total[self._n_sums :] *= factor
+        views, n_tables = self._views(self._total), len(self.functions.network.lookups)
+        dense, tables = views[: len(views) - n_tables], views[len(views) - n_tables :]
+        looked_up = [np.flatnonzero(table[:, -1]) for table in tables]
+        gradients = [np.ascontiguousarray(table[rows, :-1]) for table, rows in zip(tables, looked_up)]
+        norm: float = self.functions.apply([*dense, *gradients], [rows[:, None].astype("int32") for rows in looked_up])
+        return norm
+
+    def _views(self, buffer: NDArray[Any]) -> list[NDArray[Any]]:
+        ends = np.cumsum([self._n_sums] + [int(np.prod(shape)) for shape in self._shapes])
+        return [buffer[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], self._shapes)]
+
+    def _sum(self, own: NDArray[Any]) -> NDArray[Any]:
+        total = np.empty_like(own)
+        self.comm.Allreduce(own, total)
+        return total
+
+    # -- random streams ------------------------------------------------------------------------------------------
+
+    def initialise(self, seed: Any = None, parameters: Sequence[NDArray[Any]] | None = None) -> None:
+        """Start anew, see `TrainFunctions.initialise`; dropout masks differ between the processes.
+
+        Parameters
+        ----------
+        seed : int, numpy Generator or None, optional
+            Equal in all processes.
+        parameters : sequence of arrays, optional
+            Initial values in place of drawn ones.
+        """
+        self.functions.initialise(seed, parameters)
+        self._jump_streams()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a state returned by `state` on rank 0.
+
+        Parameters
+        ----------
+        state : mapping of str to array
+            Equal in all processes.
+        """
+        self.functions.restore(state)
+        self._jump_streams()
+
+    def _jump_streams(self) -> None:
+        """Let each process draw other random numbers."""
+        for shared in self.functions.network.generators:
+            generator = shared.get_value(borrow=False)
+            shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
+
+
+class DistributedFunctions(SpreadFunctions):
     """Takes the place of `TrainFunctions` in a training loop, with `LocalBatch` or `DistributedRows` as rows.
 
     Labels and scores are those of the whole batch, equal in all processes. Attributes that do not concern rows are
@@ -35,19 +130,7 @@ class DistributedFunctions:
     several_classes: Literal[False] = False
 
     def __init__(self, functions: TrainFunctions, comm: Communicator):
-        self.functions, self.comm = functions, comm
-        tables = [lookup.table for lookup in functions.network.lookups]
-        dense = [p for p in functions.network.parameters if p not in tables]
-        self._shapes = [p.get_value(borrow=True).shape for p in dense]
-        # A table's gradient is sent as a whole, with a column that marks the rows that were looked up.
-        sizes = [table.get_value(borrow=True).shape for table in tables]
-        self._shapes += [(n_rows, width + 1) for n_rows, width in sizes]
-        size = N_SUMS + sum(int(np.prod(shape)) for shape in self._shapes)
-        # One buffer, so that a step is one message; class sums in the network's precision, like its scores.
-        self._own, self._total = (np.zeros(size, dtype=functions.network.dtype) for _ in range(2))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.functions, name)
+        super().__init__(functions, comm, N_SUMS)
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
@@ -115,34 +198,6 @@ class DistributedFunctions:
         if evaluation:
             self.functions._class_sums  # noqa: B018
 
-    def _add_up(
-        self, sums: ClassSums | None, gradients: Sequence[NDArray[Any]] | None, X: LocalBatch, factor: float
-    ) -> None:
-        """Fill the buffer with this process's sums and gradients, and add up those of all."""
-        self._own[:] = 0
-        if sums is not None:
-            self._own[:N_SUMS] = sums
-        if gradients is not None:
-            n_dense = len(self._shapes) - len(self.functions.network.lookups)
-            for k, (view, gradient) in enumerate(zip(self._views(self._own), gradients)):
-                if k < n_dense:
-                    np.multiply(gradient, factor, out=view)
-                else:
-                    _scatter_rows(view, X.X, np.asarray(gradient), factor)
-        self.comm.Allreduce(self._own, self._total)
-
-    def _apply(self, factor: float) -> float:
-        self._total[N_SUMS:] *= factor
-        views, n_tables = self._views(self._total), len(self.functions.network.lookups)
-        dense, tables = views[: len(views) - n_tables], views[len(views) - n_tables :]
-        looked_up = [np.flatnonzero(table[:, -1]) for table in tables]
-        gradients = [np.ascontiguousarray(table[rows, :-1]) for table, rows in zip(tables, looked_up)]
-        return self.functions.apply([*dense, *gradients], [rows[:, None].astype("int32") for rows in looked_up])
-
-    def _views(self, buffer: NDArray[Any]) -> list[NDArray[Any]]:
-        ends = np.cumsum([N_SUMS] + [int(np.prod(shape)) for shape in self._shapes])
-        return [buffer[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], self._shapes)]
-
     # -- evaluation ----------------------------------------------------------------------------------------------
 
     def class_sums(self, X: LocalBatch | DistributedRows, y: NDArray[Any]) -> ClassSums:
@@ -159,7 +214,7 @@ class DistributedFunctions:
         -------
         ClassSums
         """
-        rows, positions, _ = _own_rows(X)
+        rows, positions, _ = own_rows(X)
         own = np.zeros(N_SUMS)
         if len(positions):
             own[:] = self.functions.class_sums(rows, y[positions])
@@ -177,7 +232,7 @@ class DistributedFunctions:
         -------
         array, shape (n,)
         """
-        rows, positions, n = _own_rows(X)
+        rows, positions, n = own_rows(X)
         own = np.zeros(n, dtype=self.functions.network.dtype)
         if len(positions):
             own[positions] = self.functions.scores(rows)
@@ -202,66 +257,51 @@ class DistributedFunctions:
         """The functions of the head alone."""
         return DistributedFunctions(self.functions.head, self.comm)
 
-    def _sum(self, own: NDArray[Any]) -> NDArray[Any]:
-        total = np.empty_like(own)
-        self.comm.Allreduce(own, total)
-        return total
-
-    # -- random streams ------------------------------------------------------------------------------------------
-
-    def initialise(self, seed: Any = None, parameters: Sequence[NDArray[Any]] | None = None) -> None:
-        """Start anew, see `TrainFunctions.initialise`; dropout masks differ between the processes.
-
-        Parameters
-        ----------
-        seed : int, numpy Generator or None, optional
-            Equal in all processes.
-        parameters : sequence of arrays, optional
-            Initial values in place of drawn ones.
-        """
-        self.functions.initialise(seed, parameters)
-        self._jump_streams()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore a state returned by `state` on rank 0.
-
-        Parameters
-        ----------
-        state : mapping of str to array
-            Equal in all processes.
-        """
-        self.functions.restore(state)
-        self._jump_streams()
-
-    def _jump_streams(self) -> None:
-        """Let each process draw other random numbers."""
-        for shared in self.functions.network.generators:
-            generator = shared.get_value(borrow=False)
-            shared.set_value(np.random.Generator(generator.bit_generator.jumped(self.comm.rank)), borrow=True)
-
 
 Functions = Union[TrainFunctions, DistributedFunctions]
 
 
-def distributed(functions: TrainFunctions, comm: Communicator) -> Functions:
+def distributed(functions: Any, comm: Communicator) -> Any:
     """Functions over the rows of all processes.
 
     Parameters
     ----------
-    functions : TrainFunctions
+    functions : TrainFunctions or ClassFunctions
         Equal in all processes, as are the weights they start from.
     comm : communicator
         Of the processes.
 
     Returns
     -------
-    TrainFunctions or DistributedFunctions
+    TrainFunctions, ClassFunctions, DistributedFunctions or DistributedClassFunctions
         The functions themselves where there is one process.
     """
-    return functions if comm.size == 1 else DistributedFunctions(functions, comm)
+    if comm.size == 1:
+        return functions
+    if functions.several_classes:
+        from aesara_nondecomp.parallel.class_functions import DistributedClassFunctions  # takes long to load
+
+        return DistributedClassFunctions(functions, comm)
+    return DistributedFunctions(functions, comm)
 
 
-def _own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, NDArray[Any], int]:
+def own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, NDArray[Any], int]:
+    """What a process has of some rows.
+
+    Parameters
+    ----------
+    X : LocalBatch or DistributedRows
+        Rows of all processes.
+
+    Returns
+    -------
+    rows : array or CSR matrix, shape (k, d)
+        Those of this process.
+    positions : int array, shape (k,)
+        Where they are among all of them.
+    n : int
+        Number of rows of all processes.
+    """
     return (X.X, X.positions, X.n) if isinstance(X, LocalBatch) else (X.own, X.indices, len(X))
 
 

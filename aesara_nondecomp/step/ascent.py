@@ -155,23 +155,6 @@ class AscentFunctions:
         gradients: list[NDArray[Any]] = self._row_gradients(X, coefficients)
         return gradients
 
-    def apply(self, gradients: Sequence[NDArray[Any]], ids: Sequence[NDArray[Any]] = ()) -> float:
-        """Take one ascent step along given gradients.
-
-        Parameters
-        ----------
-        gradients : sequence of arrays
-            As from `gradients`.
-        ids : sequence of int32 arrays, optional
-            For each embedding table, the rows (b, T) that its gradient (T b, d) belongs to.
-
-        Returns
-        -------
-        float
-            Euclidean norm of the gradients.
-        """
-        return math.hypot(*self._apply(*gradients, *ids))
-
     def set_objective(self, weights: Sequence[float], learning_rate: float) -> None:
         """Set the four reward weights and the learning rate of the following steps.
 
@@ -253,12 +236,6 @@ class AscentFunctions:
         objective, coefficients = self._row_objective()
         gradients = self._optimiser_state.gradients_of(objective)
         return self._function([self.network.inputs, coefficients], gradients, "row_gradients")
-
-    @cached_property
-    def _apply(self) -> Any:
-        gradients, ids = self._optimiser_state.gradient_inputs()
-        norms, updates = self._optimiser_state.updates(gradients, ids)
-        return self._function([*gradients, *ids], norms, "apply", updates=updates)
 
     def _class_objective(self) -> tuple[Any, Any]:
         """The weighted objective while training, and the class sums."""

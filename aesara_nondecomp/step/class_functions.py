@@ -46,7 +46,7 @@ class ClassFunctions(Weights):
     Attributes
     ----------
     comm : communicator
-        `LOCAL`: these functions train in a single process.
+        `LOCAL`: these functions train in a single process. See `parallel` for several.
     lock : TrainingLock
         See `TrainFunctions`.
     several_classes : bool
@@ -143,6 +143,28 @@ class ClassFunctions(Weights):
         sums, *norms = self._ascend(X, cell, weight)
         return ConfusionSums(sums), math.hypot(*norms)
 
+    def gradients(
+        self, X: NDArray[Any], cell: NDArray[Any], weight: NDArray[Any]
+    ) -> tuple[ConfusionSums, list[NDArray[Any]]]:
+        """Confusion sums of a mini-batch and the gradient of the objective, for `apply`; no parameter changes.
+
+        Parameters
+        ----------
+        X : array, shape (b, ...)
+            As for `ascend`.
+        cell : int32 array, shape (b,)
+            As for `ascend`.
+        weight : array, shape (b,)
+            As for `ascend`.
+
+        Returns
+        -------
+        sums : ConfusionSums
+        gradients : list of arrays
+        """
+        sums, *gradients = self._gradients(X, cell, weight)
+        return ConfusionSums(sums), gradients
+
     def confusion_sums(self, X: Any, cell: NDArray[Any], weight: NDArray[Any]) -> ConfusionSums:
         """Confusion sums of any number of rows at the current weights, without a step.
 
@@ -206,6 +228,12 @@ class ClassFunctions(Weights):
         objective, sums = self._rewards(self.network.training_scores)
         norms, updates = self._optimiser_state.updates(self._optimiser_state.gradients_of(objective))
         return self._function([self.network.inputs, *self._rows], [sums, *norms], "ascend", updates=updates)
+
+    @cached_property
+    def _gradients(self) -> Any:
+        objective, sums = self._rewards(self.network.training_scores)
+        gradients = self._optimiser_state.gradients_of(objective)
+        return self._function([self.network.inputs, *self._rows], [sums, *gradients], "gradients")
 
     @cached_property
     def _confusion_sums(self) -> Any:

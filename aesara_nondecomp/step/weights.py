@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ class Weights:
     lock: TrainingLock
     _optimiser_state: OptimiserState
     _scorer: Scorer
+    _function: Callable[..., Any]
 
     def parameters(self) -> list[NDArray[Any]]:
         """Copies of the current parameters."""
@@ -170,3 +173,26 @@ class Weights:
     def _state_variables(self) -> dict[str, Any]:
         parameters = {f"parameters.{k}": p for k, p in enumerate(self.network.parameters)}
         return {**parameters, **self._optimiser_state.state_variables()}
+
+    def apply(self, gradients: Sequence[NDArray[Any]], ids: Sequence[NDArray[Any]] = ()) -> float:
+        """Take one ascent step along given gradients.
+
+        Parameters
+        ----------
+        gradients : sequence of arrays
+            As from `gradients`.
+        ids : sequence of int32 arrays, optional
+            For each embedding table, the rows (b, T) that its gradient (T b, d) belongs to.
+
+        Returns
+        -------
+        float
+            Euclidean norm of the gradients.
+        """
+        return math.hypot(*self._apply(*gradients, *ids))
+
+    @cached_property
+    def _apply(self) -> Any:
+        gradients, ids = self._optimiser_state.gradient_inputs()
+        norms, updates = self._optimiser_state.updates(gradients, ids)
+        return self._function([*gradients, *ids], norms, "apply", updates=updates)

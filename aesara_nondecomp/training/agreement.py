@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aesara_nondecomp.models import Model
+from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
@@ -40,7 +40,7 @@ def _stated(value: Any) -> Any:
     if isinstance(value, EarlyStopping):
         rows = "rows of each process" if is_pair(value.validation) else value.validation
         return [rows, value.every, value.patience, value.tune_threshold, value.refit]
-    if isinstance(value, Model):
+    if isinstance(value, NetworkModel):
         return [_stated(value.functions.network), value.parameters, *value.voters]
     if isinstance(value, TrainFunctions):
         return [_stated(value.network), repr(value.optimizer), value.backend]

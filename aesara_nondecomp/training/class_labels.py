@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aesara_nondecomp import measures
-from aesara_nondecomp.data import count_labels
+from aesara_nondecomp.data import count_labels, distinct_labels
 from aesara_nondecomp.measures import Measure
-from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.parallel import Communicator, common_error
+
+MOST_SENT = 1000  # labels of a process; numbers that are measured would be as many as there are rows
 
 
 def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
@@ -20,7 +22,7 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     measure : object
         As given to `fit`.
     comm : communicator
-        With several processes the measure alone decides, as none sees all labels.
+        Of the processes whose labels these are; all decide alike.
 
     Returns
     -------
@@ -31,18 +33,38 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     ValueError
         If the labels are of more than two classes, and the measure is of two.
     """
-    if needs_classes(measure):
+    needed = comm.allgather(needs_classes(measure))
+    if any(needed):  # where processes disagree, `fit` says so
         return True
-    n_classes = count_labels(y) if comm.size == 1 else 0
+    n_classes = count_labels(y) if comm.size == 1 else len(labels_of_all(y, comm))
     if n_classes <= 2:
         return False
     if takes_classes(measure):
         return True
-    raise ValueError(
+    raise common_error(
+        comm,
         f"labels for {str(measure)!r} must be of two classes, got {n_classes}. For those give a measure of several "
         "classes: 'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa', 'kld' or another one that "
-        "measures.multiclass.names() lists."
+        "measures.multiclass.names() lists.",
     )
+
+
+def labels_of_all(y: Any, comm: Communicator) -> list[Any]:
+    """The distinct labels of all processes.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Those of this process.
+    comm : communicator
+        Of the processes.
+
+    Returns
+    -------
+    list
+        In no order, and of each process at most as many as tell that there are too many.
+    """
+    return list(dict.fromkeys(label for part in comm.allgather(distinct_labels(y)[:MOST_SENT]) for label in part))
 
 
 def needs_classes(measure: Any) -> bool:

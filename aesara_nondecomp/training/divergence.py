@@ -53,7 +53,7 @@ def class_divergence(comm: Communicator, X: Any, step: int, rate: float) -> Valu
     ----------
     comm : communicator
         Of the processes.
-    X : array, shape (b, ...)
+    X : array or LocalBatch, shape (b, ...)
         The rows of the step.
     step : int
         Number of the step.
@@ -64,7 +64,7 @@ def class_divergence(comm: Communicator, X: Any, step: int, rate: float) -> Valu
     -------
     ValueError
     """
-    largest = _largest(X)
+    largest = max(comm.allgather(_largest(getattr(X, "X", X))))
     reason = (
         "the rows of its batch are not finite. Rows must not be modified during training."
         if math.isinf(largest)

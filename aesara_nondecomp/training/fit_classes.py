@@ -17,15 +17,17 @@ from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
+from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_classes
+from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.param_checks import check_further, check_network
+from aesara_nondecomp.training.param_checks import check_further, check_network, on_first_process
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
@@ -98,7 +100,7 @@ def fit_classes(
     seed : int, numpy Generator or None
         As for `fit`.
     comm : communicator
-        Of a single process.
+        As for `fit`.
     backend : {"c", "jax"} or None
         As for `fit`.
     unavailable : mapping of str to object
@@ -115,9 +117,16 @@ def fit_classes(
     ValueError
         If an argument is unusable.
     """
-    given, measure, classes = _checked(y, measure, algorithm, network, optimizer, backend, comm, unavailable, options)
-    trained = _network(X, network, given["standardize"], classes)
+    labels = y if comm.size == 1 else labels_of_all(y, comm)
+    given, measure, classes = all_succeed(comm, lambda: _checked(
+        labels, measure, algorithm, network, optimizer, backend, unavailable, options
+    ))  # fmt: skip
+    trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], classes))
+    if comm.size > 1:
+        chosen = {"optimizer": optimizer, "backend": backend, "seed": seed, "algorithm": algorithm}
+        agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
     stopping: EarlyStopping | None = given["validation"]
+    callbacks = on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = generator_of(seed, stored, comm)
     start = dict(rng.bit_generator.state)
@@ -127,7 +136,7 @@ def fit_classes(
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=rng, several=True,
+        refit=refits, standardize=given["standardize"], seed=rng, comm=comm, several=True,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes))
     held_out = bool(data.folds) or data.held is not None
@@ -139,12 +148,16 @@ def fit_classes(
     with functions.lock.training():
         monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes))
         placed = placement_of(functions.backend)
-        fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial, placed)
+        spread = distributed(functions, comm)
+        fitting = CrossFit(spread, data, recipe.phases, settings, monitor, rng, initial, placed)
+        if stored or comm.size > 1:
+            mark = fingerprint(fitting, measure=str(measure), initial=initial)
+            agree(comm, mark)
         if stored:
-            stored.begin(start, fingerprint(fitting, measure=str(measure), initial=initial), fitting)
-        complete = run_training(fitting, stored, given["on_step"], given["progress"])
+            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
+        complete = run_training(fitting, stored, callbacks, given["progress"])
         choice = fitting.choice()
-        again = refit(fitting, choice.step, given["on_step"], given["progress"]) if (
+        again = refit(fitting, choice.step, callbacks, given["progress"]) if (
             refits and complete and choice.step) else None  # fmt: skip
         parameters = choice.parameters if again is None else [again]
         functions.load(parameters[0])
@@ -165,13 +178,12 @@ def fit_classes(
 
 
 def _checked(
-    y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any, comm: Communicator,
+    y: Any, measure: Any, algorithm: Any, network: Any, optimizer: Any, backend: Any,
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of several, leave it out", value)
-    require(comm.size == 1, "several classes are trained in one process: leave comm out", f"{comm.size} processes")
     given = check_parameters(**options)
     chosen_here = {"optimizer": optimizer, "backend": backend}
     check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
@@ -220,7 +232,7 @@ def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -
     else:
         require(isinstance(network, Network) and network.scores.ndim == 2, _needed(n_classes), network)
         functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend)  # type: ignore[arg-type]
-    found = functions.scores(data.rows.X[:1]).shape[1]
+    found = functions.scores(getattr(data.rows.X, "own", data.rows.X)[:1]).shape[1]
     require(found == n_classes, _needed(n_classes), f"{found} scores")
     return functions
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_setup import before_aesara, flags_after_configure, in_fresh_python  # noqa: F401
 
-from aesara_nondecomp._aesara import setup
+from aesara_nondecomp._aesara import failures, setup
 from aesara_nondecomp._aesara.failures import explained_compilation, explained_import
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has another folder for the cache")

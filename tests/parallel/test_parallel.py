@@ -416,6 +416,13 @@ def test_every_algorithm_reaches_the_weights_of_one_process(size, tmp_path):
 
 
 @needs_mpi
+@pytest.mark.parametrize("size", [2, 3])
+def test_several_classes_end_as_in_one_process(size, tmp_path):
+    for gaps in written(size, tmp_path / "gaps", "several_classes"):
+        assert len(gaps) == 4 and max(gaps.values()) < 1e-9, gaps
+
+
+@needs_mpi
 @pytest.mark.parametrize("job", ["two_phases", "text", "classifier"])
 def test_phases_texts_and_the_estimator_end_as_in_one_process(job, tmp_path):
     for gaps in written(2, tmp_path / "gaps", job):
