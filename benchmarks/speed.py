@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import gemm_floor, speed_peers
+from benchmarks import gemm_floor, speed_classes, speed_peers
 from benchmarks.experiment import write_json
 from benchmarks.processes import THREADS, status_of_process
 
@@ -44,7 +44,8 @@ PEERS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--json", metavar="FILE", help="file to write the cases to")
-    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES, metavar="CASE", help=", ".join(CASES))
+    cases = [*CASES, speed_classes.NAME]
+    parser.add_argument("--cases", nargs="+", default=cases, choices=cases, metavar="CASE", help=", ".join(cases))
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant (default 30)")
     parser.add_argument("--here", action="store_true", help="time in this process, with the threads that it has")
@@ -59,7 +60,8 @@ def main(options: argparse.Namespace) -> int:
         print(f"without {name}: {reason}", flush=True)
     cases = []
     for name in options.cases:
-        cases.append(_case(name, contestants, options.rounds))
+        timed = _case_of_classes if name == speed_classes.NAME else _case
+        cases.append(timed(name, contestants, options.rounds))
         print(_line(cases[-1]), flush=True)
     if options.json:
         write_json(options.json, {"cases": cases, "missing": missing, **_machine()})
@@ -111,6 +113,20 @@ def _case(name: str, builders: dict[str, Callable], rounds: int) -> dict[str, An
     figures.update({f"ours_over_{peer}": _ratio(medians, peer) for peer in PEERS})
     figures["ours_over_floor"] = _ratio(medians, "gemm_floor")
     figures["goals"] = {"torch": torch_goal, "jax": jax_goal, **({"floor": FLOOR_GOAL} if batch >= LARGE_BATCH else {})}
+    figures["quartiles_ms"] = {c: [round(float(q), 5) for q in np.quantile(v, (0.25, 0.75))] for c, v in times.items()}
+    return figures
+
+
+def _case_of_classes(name: str, builders: dict[str, Callable], rounds: int) -> dict[str, Any]:
+    """The step of several classes: the goal is a ratio to that of two; PyTorch's is for information."""
+    batch, d, hidden = speed_classes.BATCH, speed_classes.COLUMNS, speed_classes.HIDDEN
+    two = _made(batch, d, hidden)
+    times = interleaved(speed_classes.contestants(_loop(builders["ours"](two), two), list(builders)), rounds)
+    medians = {contestant: round(float(np.median(values)), 5) for contestant, values in times.items()}
+    figures: dict[str, Any] = {"case": name, "batch": batch, "d": d, "hidden": list(hidden)}
+    figures.update({f"{contestant}_ms": medians.get(contestant) for contestant in ("ours", "binary", "torch")})
+    figures.update({f"ours_over_{other}": _ratio(medians, other) for other in ("binary", "torch")})
+    figures["goals"] = {"binary": speed_classes.GOAL}
     figures["quartiles_ms"] = {c: [round(float(q), 5) for q in np.quantile(v, (0.25, 0.75))] for c, v in times.items()}
     return figures
 
@@ -185,7 +201,8 @@ def _line(case: dict[str, Any]) -> str:
     def shown(value: float | None, form: str) -> str:
         return "    -" if value is None else format(value, form)
 
-    times = "  ".join(f"{name} {shown(case[f'{name}_ms'], '8.3f')}" for name in ("ours", *PEERS, "gemm_floor"))
+    names = [key[: -len("_ms")] for key in case if key.endswith("_ms") and key != "quartiles_ms"]
+    times = "  ".join(f"{name} {shown(case[f'{name}_ms'], '8.3f')}" for name in names)
     ratios = ", ".join(
         f"/{peer} {shown(case[f'ours_over_{peer}'], '.2f')} (goal {goal})" for peer, goal in case["goals"].items()
     )

@@ -9,6 +9,7 @@ this gives. Source: docs/multiclass.md 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,14 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_array, as_floats
 from aesara_nondecomp._checks import one_of, positive_int, random_generator, require
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure, SumOfRatios
+from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure, OfRecalls, SumOfRatios
 from aesara_nondecomp.metrics.confusion import checked_weights
 
 Array = NDArray[Any]
 METHODS = ("offsets", "linearised")
 ROW_SUM_TOLERANCE = 1e-3  # float32 probabilities sum to 1 less exactly
 RESTART_SPREAD = 1.0  # of the offsets that later starts are moved by, in natural logarithms of odds
-SWEEPS = 20
+SWEEPS, MOVES = 20, 400  # of a start: over all classes; and of single offsets where there are many of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,8 @@ def plug_in(
         How to search. Default: "linearised" for linear measures and ratios, such as "qwk" and "macro_f1", whose best
         rule is of that form; else "offsets".
     starts : int, default 3
-        Starts of the search for offsets: at 0, at minus the logarithms of the class shares, then at random.
+        Starts of the search for offsets: at 0, at minus the logarithms of the class shares, then at random. Of more
+        than 20 classes each ends after 400 moves of single offsets, or two of each.
     candidates : int, default 60
         Values that are tried for an offset at a time.
     rounds : int, default 50
@@ -167,6 +169,11 @@ class _Rows:
         """Number K of classes."""
         return self.cells.n_classes
 
+    @cached_property
+    def of_class(self) -> Array:
+        """Weight of the rows of each class."""
+        return np.bincount(self.y, self.weight)
+
     def confusion(self, predicted: Array) -> Array:
         """Confusion matrix of predicted classes."""
         return np.asarray(self.counts(self.y * self.n_classes + predicted, 1)[0])
@@ -183,8 +190,7 @@ class _Rows:
 
     def value(self, C: Array) -> float:
         """Value of the measure, larger is better; minus infinity where it is undefined."""
-        value = self.measure.oriented(self.measure.value(self.rates(C), self.cells, self.eps))
-        return -np.inf if np.isnan(value) else value
+        return self.measure.merit(self.measure.value(self.rates(C), self.cells, self.eps))
 
 
 # -- offsets ---------------------------------------------------------------------------------------------------------
@@ -201,44 +207,62 @@ def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
     """Offsets of which none alone can be improved, among the candidates of each."""
     with np.errstate(divide="ignore"):
         logs = np.log(rows.probabilities)
+    offsets, scores = offsets.copy(), logs + offsets
     best = (-np.inf, -np.inf)
-    for _ in range(SWEEPS):
+    for _ in range(min(SWEEPS, max(2, MOVES // rows.n_classes))):
         before = best
         for k in range(rows.n_classes):
-            offsets, best = _best_offset(rows, logs, offsets, k, candidates)
+            scores[:, k] = -np.inf
+            other = scores.argmax(axis=1)
+            with np.errstate(invalid="ignore"):  # a row is predicted k where the offset is above this
+                turns = scores[np.arange(len(scores)), other] - logs[:, k]
+            offsets[k], best = _best_offset(rows, turns, other, k, offsets[k], candidates)
+            scores[:, k] = logs[:, k] + offsets[k]
         if best <= before:
             break
     return offsets
 
 
 def _best_offset(
-    rows: _Rows, logs: Array, offsets: Array, k: int, candidates: int
-) -> tuple[Array, tuple[float, float]]:
-    """The offsets with the best one for class k, the present one if none is better, and how good they are.
+    rows: _Rows, turns: Array, other: Array, k: int, present: float, candidates: int
+) -> tuple[float, tuple[float, float]]:
+    """The best offset for class k, the present one if none is better, and how good it is.
 
-    That is their value, and of equal ones the mean recall, lest the search stay where the smallest recall is 0 for
+    That is its value, and of equal ones the mean recall, lest the search stay where the smallest recall is 0 for
     several classes, so that no single offset raises it.
     """
-    scores = logs + offsets
-    scores[:, k] = -np.inf
-    other = scores.argmax(axis=1)
-    with np.errstate(invalid="ignore"):
-        turns = scores[np.arange(len(scores)), other] - logs[:, k]  # a row is predicted k where its offset is above
-    cuts = np.sort(np.append(_cuts(turns, 1.0 / rows.cells.priors[rows.y], candidates), offsets[k]))
+    cuts = np.sort(np.append(_cuts(turns, 1.0 / rows.cells.priors[rows.y], candidates), present))
     turned = np.searchsorted(cuts, turns, side="right")
-    n = len(cuts) + 1
-    place = (turned * rows.n_classes + rows.y) * rows.n_classes + other
-    moves = rows.counts(place, n)
+    count = _of_recalls if isinstance(rows.measure, OfRecalls) else _of_tables
+    recalls, values = count(rows, turned, other, k, len(cuts))
+    means = np.mean(recalls, axis=1).round(12)
+    # Of equal ones the nearest to the present one.
+    best = max(range(len(cuts)), key=lambda c: (values[c], means[c], -abs(cuts[c] - present)))
+    return float(cuts[best]), (values[best], float(means[best]))
+
+
+def _of_tables(rows: _Rows, turned: Array, other: Array, k: int, n: int) -> tuple[Array, list[float]]:
+    """Recalls and values, where rows that turned before each of n places are predicted k; from confusion matrices."""
+    moves = rows.counts((turned * rows.n_classes + rows.y) * rows.n_classes + other, n + 1)
     moved = np.cumsum(moves[:-1], axis=0)
     tables = moves.sum(axis=0) - moved
     tables[:, :, k] += moved.sum(axis=2)
-    values = [rows.value(np.maximum(table, 0.0)) for table in tables]
-    recalls = np.mean(np.diagonal(tables, axis1=1, axis2=2) / tables.sum(axis=2), axis=1).round(12)
-    # Of equal ones the nearest to the present one.
-    best = max(range(len(cuts)), key=lambda c: (values[c], recalls[c], -abs(cuts[c] - offsets[k])))
-    found = offsets.copy()
-    found[k] = cuts[best]
-    return found, (values[best], float(recalls[best]))
+    recalls = np.diagonal(tables, axis1=1, axis2=2) / tables.sum(axis=2)
+    return recalls, [rows.value(table) for table in np.maximum(tables, 0.0, out=tables)]
+
+
+def _of_recalls(rows: _Rows, turned: Array, other: Array, k: int, n: int) -> tuple[Array, list[float]]:
+    """The same for a measure of the recalls alone, which needs the right ones of each class only."""
+    place = turned * rows.n_classes + rows.y
+    own = np.where(rows.y == other, rows.weight, 0.0)
+    lost = np.bincount(place, own, minlength=(n + 1) * rows.n_classes).reshape(n + 1, -1)
+    right = lost.sum(axis=0) - np.cumsum(lost[:-1], axis=0)
+    gained = np.bincount(turned, np.where(rows.y == k, rows.weight, 0.0), minlength=n + 1)
+    right[:, k] = np.cumsum(gained[:-1])
+    recalls = right / rows.of_class
+    assert isinstance(rows.measure, OfRecalls)
+    with np.errstate(all="ignore"):
+        return recalls, rows.measure.of(np.maximum(recalls, 0.0)).tolist()
 
 
 def _cuts(turns: Array, weight: Array, candidates: int) -> Array:

@@ -60,7 +60,7 @@ def class_recipe(
 
 
 def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
-    if measure.family == "linear" and measure.of_recalls and measure.name == "mean_recall":
+    if measure.name == "mean_recall":
         return _fixed(measure, cells, eps, kind="logit_adjusted")._replace(fixed_threshold=False)
     by_offsets = measure.of_recalls or measure.family in ("concave", "nested concave", "report only")
     method = "offsets" if by_offsets else "linearised"

@@ -7,7 +7,7 @@ import pytest
 
 from aesara_nondecomp import measures as binary
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.metrics import PlugIn, best_threshold, plug_in
+from aesara_nondecomp.metrics import PlugIn, best_threshold, plug_in, plug_in_rule
 
 
 def noisy_rows(n=200, K=4, seed=0):
@@ -187,3 +187,36 @@ def test_offsets_leave_a_plateau_where_several_classes_have_no_recall():
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     unbiased = min(np.mean(logits.argmax(axis=1)[y == k] == k) for k in range(n_classes))
     assert plug_in("min_recall", probabilities, y).value > unbiased - 0.02
+
+
+RECALL_MEASURES = ["min_recall", "mean_recall", "gmean", "hmean", "qmean", "mean_of_worst", "power_mean"]
+
+
+@pytest.mark.parametrize("name", RECALL_MEASURES)
+def test_offsets_for_a_measure_of_the_recalls_are_those_of_its_confusion_matrices(name):
+    """A measure that does not say that it is of the recalls alone has the same values, and gets the same rule."""
+    measure = multiclass.example(name)
+
+    class Unsaid(multiclass.MulticlassMeasure):
+        name = "unsaid"
+        family = "concave"
+
+        def _value(self, R, cells, eps):
+            return measure.value(R, cells, eps)
+
+    P, y = noisy_rows(150)
+    found, expected = (plug_in(each, P, y, candidates=12) for each in (measure, Unsaid()))
+    np.testing.assert_array_equal(found.matrix, expected.matrix)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+
+
+def test_of_many_classes_a_start_moves_a_few_hundred_offsets_and_still_finds_a_better_rule(monkeypatch):
+    moved, single = [], plug_in_rule._best_offset
+    monkeypatch.setattr(plug_in_rule, "_best_offset", lambda *given: moved.append(given[3]) or single(*given))
+    P, y = noisy_rows(1500, K=100)
+    rule = plug_in("qmean", P, y, starts=2, candidates=20)
+    assert len(moved) <= 2 * 400 and set(moved) == set(range(100))
+    assert rule.value > multiclass.get("qmean").from_confusion(confusion(y, P.argmax(axis=1), 100))
+    moved.clear()
+    plug_in("qmean", *noisy_rows(150, K=20), starts=1, candidates=20)  # until none improves: nothing is cut short
+    assert len(moved) % 20 == 0 and 400 >= len(moved) >= 40

@@ -158,6 +158,17 @@ def test_an_epoch_of_either_sampler_ascends_the_same_objective(sampler):
     assert trained.value(NEW, Y_NEW) == pytest.approx(0.79, abs=0.03)
 
 
+@pytest.mark.parametrize("measure", ["mean_recall", "balanced_accuracy", multiclass.get("power_mean", s=1.0)])
+def test_the_plain_call_for_the_mean_recall_is_logit_adjustment(measure):
+    options = {**QUICK, "steps": 20, "validation": None}
+    plain, by_name, other = (
+        an.fit(X, Y, measure, algorithm=algorithm, **options)
+        for algorithm in ("auto", "logit_adjusted", "cross_entropy")
+    )
+    np.testing.assert_array_equal(plain.decision_function(X), by_name.decision_function(X))
+    assert np.any(plain.decision_function(X) != other.decision_function(X))
+
+
 def own_recipe():
     return Recipe((Phase(FixedGains(Cells(np.bincount(Y) / len(Y)), "class_weighted")),))
 

@@ -14,25 +14,36 @@ from aesara_nondecomp.measures._parameters import set_number
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix
 from aesara_nondecomp.measures.multiclass.families import Concave
 
-__all__ = ["MeanOfWorst", "PowerMean", "QMean"]
+__all__ = ["MeanOfWorst", "OfRecalls", "PowerMean", "QMean"]
 
 _STEEPEST = math.log(1e6)  # of slopes at a recall of 0, which for s below 0 and near it are as good as infinite
 _NAMES = {1.0: "mean_recall", 0.0: "gmean", -1.0: "hmean"}
 
 
-class _OfRecalls(Concave):
-    """A concave function of the recalls of the cells."""
+class OfRecalls(Concave):
+    """A concave function of the recalls of the cells, and of nothing else."""
 
     needs_every_cell = True
     of_recalls = True
 
     def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
-        return self._of(cells.recalls(R))
+        return self.of(cells.recalls(R))
 
     def _gains(self, R: Matrix, cells: Cells, eps: float) -> Matrix:
         return self._slopes(cells.recalls(R))[:, None] * cells.own
 
-    def _of(self, r: Matrix) -> Any:
+    def of(self, r: Matrix) -> Any:
+        """Value of recalls.
+
+        Parameters
+        ----------
+        r : float64 array, shape (..., m)
+            Of all cells.
+
+        Returns
+        -------
+        float64 array, shape (...)
+        """
         raise NotImplementedError
 
     def _slopes(self, r: Matrix) -> Matrix:
@@ -40,7 +51,7 @@ class _OfRecalls(Concave):
 
 
 @dataclass(frozen=True)
-class MeanOfWorst(_OfRecalls):
+class MeanOfWorst(OfRecalls):
     """Mean of the h smallest recalls; "min_recall", the smallest one, for h = 1.
 
     Parameters
@@ -67,8 +78,8 @@ class MeanOfWorst(_OfRecalls):
         if self.h == 1:
             self._rename("min_recall", "h")
 
-    def _of(self, r: Matrix) -> Any:
-        return np.sort(r)[: self._worst_of(r)].mean()
+    def of(self, r: Matrix) -> Any:
+        return np.sort(r, axis=-1)[..., : self._worst_of(r)].mean(axis=-1)
 
     def _slopes(self, r: Matrix) -> Matrix:
         h = self._worst_of(r)
@@ -77,12 +88,12 @@ class MeanOfWorst(_OfRecalls):
         return np.asarray((below + tied * (h - below.sum()) / tied.sum()) / h)
 
     def _worst_of(self, r: Matrix) -> int:
-        require(self.h <= r.size, f"{self} needs at least {self.h} classes", r.size)
+        require(self.h <= r.shape[-1], f"{self} needs at least {self.h} classes", r.shape[-1])
         return self.h
 
 
 @dataclass(frozen=True)
-class PowerMean(_OfRecalls):
+class PowerMean(OfRecalls):
     """Power mean of the recalls: (mean of r^s)^(1/s).
 
     Parameters
@@ -114,16 +125,15 @@ class PowerMean(_OfRecalls):
         if self.s in _NAMES:
             self._rename(_NAMES[self.s], "s")
 
-    def _of(self, r: Matrix) -> Any:
+    def of(self, r: Matrix) -> Any:
         if self.s == 1.0:
-            return r.mean()
-        low = r.min()
-        if self.s <= 0.0 and low <= 0.0:
-            return 0.0
+            return r.mean(axis=-1)
+        low = r.min(axis=-1)
         if self.s == 0.0:
-            return np.exp(np.log(r).mean())
-        scale = low if self.s < 0.0 else 1.0  # or the powers would overflow
-        return scale * np.mean((r / scale) ** self.s) ** (1.0 / self.s)
+            return np.where(low > 0.0, np.exp(np.log(r).mean(axis=-1)), 0.0)
+        scale = low if self.s < 0.0 else np.ones_like(low)  # or the powers would overflow
+        mean = scale * np.mean((r / scale[..., None]) ** self.s, axis=-1) ** (1.0 / self.s)
+        return mean if self.s > 0.0 else np.where(low > 0.0, mean, 0.0)
 
     def _slopes(self, r: Matrix) -> Matrix:
         if self.s == 1.0:
@@ -133,11 +143,11 @@ class PowerMean(_OfRecalls):
             slope = (1.0 - self.s) / self.s * math.log(zero.mean())
             return np.asarray(zero * (math.exp(min(slope, _STEEPEST)) / r.size))
         raised = np.maximum(r, self.floor) if self.s >= 0.0 else r
-        return np.asarray((self._of(raised) / raised) ** (1.0 - self.s) / r.size)
+        return np.asarray((self.of(raised) / raised) ** (1.0 - self.s) / r.size)
 
 
 @dataclass(frozen=True)
-class QMean(_OfRecalls):
+class QMean(OfRecalls):
     """Q-mean: 1 - sqrt(mean of (1 - r)^2).
 
     At the apex, where all recalls are 1, each slope is 1/m, its limit along equal recalls; 0 would be valid there too,
@@ -146,7 +156,7 @@ class QMean(_OfRecalls):
 
     name = "qmean"
 
-    def _of(self, r: Matrix) -> Any:
+    def of(self, r: Matrix) -> Any:
         return 1.0 - _distance(r)
 
     def _slopes(self, r: Matrix) -> Matrix:
@@ -154,6 +164,6 @@ class QMean(_OfRecalls):
         return np.full(r.size, 1.0 / r.size) if distance == 0.0 else np.asarray((1.0 - r) / (r.size * distance))
 
 
-def _distance(r: Matrix) -> float:
+def _distance(r: Matrix) -> Any:
     """Root mean square of the error rates."""
-    return float(np.sqrt(np.mean((1.0 - r) ** 2)))
+    return np.sqrt(np.mean((1.0 - r) ** 2, axis=-1))
