@@ -19,7 +19,6 @@ import numpy as np
 
 import aesara_nondecomp as an
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.networks import attention
 from benchmarks.data.prepared import existing
 
@@ -71,8 +70,7 @@ class _Task:
             self._trained[measure, algorithm] = self._fitted(measure, algorithm)
         model = copy.copy(self._trained[measure, algorithm])
         model.rule = None if plain else model.rule
-        predicted = np.searchsorted(model.classes, model.predict(self.test[0]))
-        table = class_confusion(np.searchsorted(model.classes, self.test[1]), predicted, len(model.classes))
+        table = model.confusion_matrix(*self.test)
         return {name: float(multiclass.get(name).from_confusion(table)) for name in measures}
 
     def _fitted(self, measure: str, algorithm: str) -> Any:
