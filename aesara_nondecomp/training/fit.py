@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures
+from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
@@ -37,7 +38,7 @@ from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import refit, run_training
+from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 Callback = Callable[[Step], Any]
@@ -210,8 +211,13 @@ def fit(
     True
     """
     comm = communicator(comm)
-    if is_of_classes(y, measure, comm):
-        from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
+    of_labels = is_indicator_matrix(y)
+    if of_labels or is_of_classes(y, measure, comm):
+        # Their modules take long to load.
+        if of_labels:
+            from aesara_nondecomp.training.fit_labels import fit_labels as fit_several
+        else:
+            from aesara_nondecomp.training.fit_classes import fit_classes as fit_several
 
         unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
                        "backend": backend}  # fmt: skip
@@ -220,7 +226,7 @@ def fit(
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
             "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
         }  # fmt: skip
-        return fit_classes(
+        return fit_several(
             X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
             validation_groups=validation_groups, seed=seed, comm=comm, unavailable=unavailable, options=options,
         )  # fmt: skip
@@ -264,11 +270,7 @@ def fit(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        complete = run_training(fitting, stored, callbacks, progress)
-        choice = fitting.choice()
-        again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
-        parameters = choice.parameters if again is None else [again]
-        functions.load(parameters[0])
+        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
@@ -283,7 +285,7 @@ def fit(
         best_step=choice.step,
         voters=parameters[1:],
         constrained_by=constraints,
-        interrupted=not complete or refits and again is None,
+        interrupted=interrupted,
         **found,
     )
 

@@ -28,7 +28,7 @@ from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import refit, run_training
+from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
@@ -99,7 +99,7 @@ def fit_classes(
     refits = stopping is not None and stopping.refit
     further = network if isinstance(network, ClassModel) else None
     data = prepare(
-        X, y, network=_network(network, len(classes)), encoder=further.encoder if further else None,
+        X, y, network=class_network(network, len(classes)), encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
         refit=refits, standardize=given["standardize"], seed=rng, several=True,
     )  # fmt: skip
@@ -114,12 +114,9 @@ def fit_classes(
         fitting = CrossFit(functions, data, recipe.phases, settings, monitor, rng, initial)
         if stored:
             stored.begin(start, fingerprint(fitting, measure=str(measure), initial=initial), fitting)
-        complete = run_training(fitting, stored, given["on_step"], given["progress"])
-        choice = fitting.choice()
-        again = refit(fitting, choice.step, given["on_step"], given["progress"]) if (
-            refits and complete and choice.step) else None  # fmt: skip
-        parameters = choice.parameters if again is None else [again]
-        functions.load(parameters[0])
+        choice, parameters, interrupted = complete_training(
+            fitting, stored, given["on_step"], given["progress"], refits
+        )
     return ClassModel(
         functions,
         parameters[0],
@@ -131,7 +128,7 @@ def fit_classes(
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
         voters=parameters[1:],
-        interrupted=not complete or refits and again is None,
+        interrupted=interrupted,
         **judged_classes(recipe, stopping, measure, choice),
     )
 
@@ -171,7 +168,7 @@ def _needs_rows(algorithm: str | Recipe) -> bool:
     return algorithm in ("plug_in", "plug_in_linear")
 
 
-def _network(network: Any, n_classes: int) -> Any:
+def class_network(network: Any, n_classes: int) -> Any:
     """What is trained, or a function that makes it for a number of columns."""
     if isinstance(network, ClassModel):
         return network.functions.network
