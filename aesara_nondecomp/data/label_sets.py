@@ -145,7 +145,7 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
     require(values.size > 0, "labels must have rows and columns", f"shape {values.shape}")
     strange = [] if values.dtype == bool else _strange(values)
     needed = "a matrix of labels must hold 0 and 1 only (or booleans), with a column for each label; give class ids as "
-    require(not strange, f"{needed}a vector, one for each row", ", ".join(shown(value) for value in strange[:5]))
+    require(not strange, f"{needed}a vector, one for each row", strange[:5])
     own = names or tuple(range(values.shape[1]))
     if labels is not None:
         same = len(own) == len(labels) and (names is None or own == labels or labels == tuple(range(len(own))))

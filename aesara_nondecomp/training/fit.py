@@ -87,11 +87,13 @@ def fit(
         columns of a data frame (pandas, polars) are encoded, missing values and categories included. Texts become
         token ids by a vocabulary that is learned from them (extra ``text``). Must not be modified during training:
         rows are prefetched.
-    y : array-like, shape (n,)
-        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md.
-    measure : str, Measure or MulticlassMeasure, default "f1"
+    y : array-like, shape (n,) or (n, L)
+        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md. A matrix of 0
+        and 1 has a column for each of several labels, see docs/multilabel.md.
+    measure : str, Measure, MulticlassMeasure or Averaged, default "f1"
         What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them. Of more than two classes,
-        such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those.
+        such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those. Of
+        several labels the mean of a measure of two classes, or "micro_f1" and its like.
     algorithm : str or Recipe, default "auto"
         "auto", which is recommended, or another name in `recipes.ALGORITHMS`, of more than two classes in
         `class_recipes.CLASS_BUILDERS`; see there. Or a recipe of your own, whose drivers are copied and have their own
@@ -177,9 +179,9 @@ def fit(
 
     Returns
     -------
-    Model or ClassModel
+    Model, ClassModel or MultilabelModel
         The trained model, with its encoder, threshold and history; calibrated if there are validation rows. With labels
-        of more than two classes, or a measure of those, a ClassModel. With
+        of more than two classes, or a measure of those, a ClassModel; with a matrix of labels, a MultilabelModel. With
         several networks, `history` holds the steps of one after another, and `evaluations` and `best_step` count the
         steps of each.
 

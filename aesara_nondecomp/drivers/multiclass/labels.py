@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.drivers.base import Driver
+from aesara_nondecomp.drivers.cells import CellDriver as CellDriverOfGroups
 from aesara_nondecomp.drivers.multiclass.base import CellDriver, StepGains
+from aesara_nondecomp.drivers.struct_ann import RowDriver
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.metrics.confusion_sums import ConfusionSums
@@ -56,7 +58,7 @@ class LabelDrivers(CellDriver):
         needed = f"{n_labels} labels need as many drivers, or one for all of them"
         require(len(drivers) in (1, n_labels), needed, len(drivers))
         for driver in drivers:
-            usable = type(driver).weights is not Driver.weights and driver.evaluate == "old"
+            usable = not isinstance(driver, (RowDriver, CellDriverOfGroups)) and driver.evaluate == "old"
             require(usable, "a driver of labels must weight classes by the sums before a step", type(driver).__name__)
         self.drivers = list(drivers)
         # Of the rewards of a cell in those of its driver: 1, or the cell's share of its class in all labels.
