@@ -169,7 +169,19 @@ def _needs_rows(algorithm: str | Recipe) -> bool:
 
 
 def class_network(network: Any, n_classes: int) -> Any:
-    """What is trained, or a function that makes it for a number of columns."""
+    """What is trained, or a function that makes it for a number of columns.
+
+    Parameters
+    ----------
+    network : str, sequence of int, Network, ClassModel, callable or None
+        As for `fit_classes`; None for "auto".
+    n_classes : int
+        Number of scores.
+
+    Returns
+    -------
+    Network or callable
+    """
     if isinstance(network, ClassModel):
         return network.functions.network
     if isinstance(network, Network) or callable(network):
