@@ -16,6 +16,7 @@ from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
+from aesara_nondecomp.metrics.threshold import relative_scores
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 
@@ -41,12 +42,7 @@ class FittedMixin:
         array, shape (n,)
             Above 0 for ``classes_[1]``.
         """
-        scores, threshold = self._scores(X), self.threshold_
-        if np.isinf(threshold):  # one label for all rows, which are still ranked
-            towards = np.sign(-threshold)
-            scores = towards * np.exp(towards * np.clip(scores, -50, 50))
-        else:
-            scores = scores - threshold
+        scores = relative_scores(self._scores(X), self.threshold_)
         return scores if self._positive_is_larger() else -scores
 
     def predict(self, X: Any) -> Array:

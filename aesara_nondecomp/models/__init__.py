@@ -28,6 +28,4 @@ __all__ = [
     "plot_attention",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__, {"ClassModel": "models.class_model", "MultilabelModel": "models.label_model"}
-)
+__getattr__, __dir__ = lazy(__name__, {"ClassModel": "models.class_model", "MultilabelModel": "models.label_model"})

@@ -215,12 +215,6 @@ def fit(
     comm = communicator(comm)
     of_labels = is_indicator_matrix(y)
     if of_labels or is_of_classes(y, measure, comm):
-        # Their modules take long to load.
-        if of_labels:
-            from aesara_nondecomp.training.fit_labels import fit_labels as fit_several
-        else:
-            from aesara_nondecomp.training.fit_classes import fit_classes as fit_several
-
         unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None,
                        "backend": backend}  # fmt: skip
         options = {
@@ -228,10 +222,18 @@ def fit(
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
             "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
         }  # fmt: skip
-        return fit_several(
-            X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
-            validation_groups=validation_groups, seed=seed, comm=comm, unavailable=unavailable, options=options,
-        )  # fmt: skip
+        several: dict[str, Any] = {
+            "algorithm": algorithm, "network": network, "optimizer": optimizer, "sample_weight": sample_weight,
+            "validation_groups": validation_groups, "seed": seed, "comm": comm, "unavailable": unavailable,
+            "options": options,
+        }  # fmt: skip
+        if of_labels:
+            from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
+
+            return fit_labels(X, y, measure, **several)
+        from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
+
+        return fit_classes(X, y, measure, **several)
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,

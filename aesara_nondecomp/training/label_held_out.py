@@ -43,8 +43,6 @@ class LabelMonitor(ClassMonitor):
         The sets of labels.
     thresholds : float64 array, shape (L,), or None
         Of the labels; None for the best ones of each evaluation.
-    by_likelihood : bool
-        Whether weights are compared by likelihood.
     """
 
     def __init__(
@@ -56,10 +54,9 @@ class LabelMonitor(ClassMonitor):
         keep_all: bool,
         sets: NDArray[Any],
         thresholds: NDArray[Any] | None,
-        by_likelihood: bool,
     ) -> None:
         own: Any = measure
-        super().__init__(held, own, every, patience, keep_all, sets.shape[1], by_likelihood)
+        super().__init__(held, own, every, patience, keep_all, sets.shape[1], by_likelihood=False)
         self.sets, self.thresholds = sets, thresholds
 
     def evaluated(
@@ -137,11 +134,10 @@ def label_monitor_of(
     if stopping is None:
         return None
     every = stopping.every or max(10, math.ceil(settings.steps / 20))
-    later = tunes(how.recipe, stopping) and not how.by_likelihood
-    thresholds = None if later else how.thresholds
+    thresholds = None if tunes(how.recipe, stopping) else how.thresholds
 
     def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
-        return LabelMonitor(held, measure, every, stopping.patience, keep_all, sets, thresholds, how.by_likelihood)
+        return LabelMonitor(held, measure, every, stopping.patience, keep_all, sets, thresholds)
 
     return monitor
 

@@ -1,7 +1,6 @@
 """Recipes of several labels: the two-class recipe of each label on one network, or one on the counts of all labels.
 
-"auto" is cross-entropy with a steady threshold for each label, or one for all of them where the average is "micro".
-All other names are those of two classes (`training.recipes`).
+Names are those of two classes (`training.recipes`), and "auto" is what it is there: the measure's own driver.
 
 Source: docs/multilabel.md.
 """
@@ -19,11 +18,11 @@ from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
 
-# Algorithms of one phase that weight classes; and, for "auto", the one that trains.
-LABEL_ALGORITHMS = {name: name for name in (
+# Those of one phase that weight classes.
+LABEL_ALGORITHMS = (
     "auto", "cross_entropy", "plug_in", "class_weighted", "logit_adjusted", "duple", "duple_ns", "denim", "denim_ns",
     "dame", "dame_ns",
-)}  # fmt: skip
+)  # fmt: skip
 
 
 class LabelRecipe(NamedTuple):
@@ -35,13 +34,10 @@ class LabelRecipe(NamedTuple):
         One phase, with `LabelDrivers`; its threshold is None where the labels' are chosen on rows held out.
     thresholds : float64 array, shape (L,)
         Of the labels, before any are chosen.
-    by_likelihood : bool
-        Whether evaluations are compared by the likelihood of the rows held out, as scores are to be probabilities.
     """
 
     recipe: Recipe
     thresholds: NDArray[Any]
-    by_likelihood: bool
 
 
 def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float) -> LabelRecipe:
@@ -69,14 +65,11 @@ def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float) ->
         the measure.
     """
     require(isinstance(algorithm, str), "algorithm must be a name where a row may have several labels", algorithm)
-    choose("algorithm of several labels", algorithm, LABEL_ALGORITHMS)
-    pooled = measure.average == "micro"
+    choose("algorithm of several labels", algorithm, dict.fromkeys(LABEL_ALGORITHMS))
     n_labels = cells.n_cells // 2
+    pooled = measure.average == "micro"
     priors = [float(cells.priors[1])] if pooled else (cells.shares[1::2] * n_labels).tolist()
-    trained = "cross_entropy" if algorithm == "auto" else algorithm
-    recipes = [recipe_for(measure.measure, Problem(prior, eps), trained) for prior in priors]
+    recipes = [recipe_for(measure.measure, Problem(prior, eps), algorithm) for prior in priors]
     drivers = LabelDrivers([recipe.phases[0].driver for recipe in recipes], cells)
-    fixed = recipes[0].fixed_threshold and algorithm != "auto"
-    common = recipes[0]._replace(phases=(Phase(drivers),), fixed_threshold=fixed)
-    thresholds = [0.0 if recipe.threshold is None else recipe.threshold for recipe in recipes]
-    return LabelRecipe(common, np.resize(thresholds, n_labels), algorithm in ("auto", "plug_in"))
+    thresholds = np.resize([recipe.threshold or 0.0 for recipe in recipes], n_labels)
+    return LabelRecipe(recipes[0]._replace(phases=(Phase(drivers),)), thresholds)
