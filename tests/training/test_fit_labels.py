@@ -9,12 +9,17 @@ import pytest
 
 import aesara_nondecomp as an
 from aesara_nondecomp import metrics
+from aesara_nondecomp.data.label_sets import LabelSets
+from aesara_nondecomp.drivers.multiclass import label_cells
 from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models import MultilabelModel
 from aesara_nondecomp.networks.classes import class_mlp
 from aesara_nondecomp.training import Phase, Recipe
+from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.label_held_out import judged_labels
 from aesara_nondecomp.training.label_holdout import plan_label_folds
+from aesara_nondecomp.training.label_recipes import label_recipe
 
 ANGLES = np.array([0.0, 2.0, 4.0])
 OFFSETS = np.array([0.5, 1.0, 1.5])
@@ -155,7 +160,7 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
 
 def test_sparse_matrices_booleans_and_frames_train_the_same_model():
     sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
-    options = {**ONE_PART, "steps": 10, "network": "linear"}
+    options = {**ONE_PART, "steps": 30, "averaging": 0.0, "network": "linear"}
     expected = an.fit(X, Y, **options)
     for given in (Y == 1, sparse.csr_matrix(Y), pandas.DataFrame(Y, columns=["a", "b", "c"])):
         model = an.fit(X, given, "macro_f1", **options)
@@ -226,11 +231,15 @@ def test_wrong_arguments_are_refused_before_any_step(case):
         an.fit(given.pop("X"), given.pop("y"), on_step=lambda step: pytest.fail("trained"), **given)
 
 
-def test_a_label_that_cannot_be_told_is_warned_of():
-    rng = np.random.default_rng(0)
-    noise = np.column_stack([Y[:, 0], rng.random(len(Y)) < 0.5])
-    with pytest.warns(UserWarning, match=r"gives each of the labels \[1\] to all rows or to none"):
-        an.fit(X, noise, "f1", **ONE_PART)
+def test_a_label_that_is_best_given_to_all_rows_is_warned_of():
+    rows = LabelSets.of(Y == 1)
+    scores = np.where(rows.sets[rows.codes], [2.0, -2.0, 2.0], [-2.0, 2.0, -2.0])  # the second the wrong way
+    choice = Choice([], scores, None, None, [], 1, rows.codes)
+    how = label_recipe("plug_in", Averaged("f1"), label_cells(Y.mean(axis=0)), eps=0.01)
+    with pytest.warns(UserWarning, match=r"gives each of the labels \['b'\] to all rows or to none"):
+        found = judged_labels(how, an.EarlyStopping(), Averaged("f1"), choice, rows.sets, ("a", "b", "c"))
+    np.testing.assert_array_equal(found["thresholds"], [0, -np.inf, 0])
+    np.testing.assert_array_equal(found["validation_confusions"][1], [Y[:, 1].sum(), 0, (1 - Y[:, 1]).sum(), 0])
 
 
 def test_folds_hold_every_label_and_a_splitter_or_the_last_rows_are_checked():
