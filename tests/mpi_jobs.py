@@ -126,7 +126,7 @@ def several_classes(comm, out: str) -> None:
         # 8 rows: most batches leave some process without one.
         options = {
             "algorithm": algorithm, "steps": 60, "batch_size": 8, "seed": 3, "validation": 0.3, "optimizer": "sgd",
-            "network": lambda d: networks.classes.class_mlp(d, 3, (4,), dtype="float64", seed=0), "learning_rate": 0.1,
+            "network": lambda d: networks.mlp(d, (4,), n_scores=3, dtype="float64", seed=0), "learning_rate": 0.1,
         }  # fmt: skip
         whole = an.fit(X, y, measure, sample_weight=weight, **options)
         spread = an.fit(X[own], y[own], measure, sample_weight=weight[own], comm=comm, **options)

@@ -1,10 +1,10 @@
 """Labels, splits, mini-batches, file readers and the embedded data sets. Nothing here needs Aesara.
 
-Reading order: `labels` (any coding of two classes to {-1, +1}), `splits` (validation rows), `features` (checks of a
-matrix), `scaling`, `columns` (for networks of tables), `rows` (read and scaled on access), `tokens` and `text` (texts
-as token ids), `cells`, `table_columns`, `column_kinds` and `tabular` (tables as matrices), `inputs` (the encoder that a
-model owns), `samplers`, `row_loader` and `batches` (mini-batches), `files`, `csv_cells`, `csv_files`, `table_files` and
-`loaders` (file readers), `datasets` (by name).
+Reading order: `labels` (any coding of two classes to {-1, +1}), `label_sets` (several labels of a row), `splits`
+(validation rows), `features` (checks of a matrix), `scaling`, `columns` (for networks of tables), `rows` (read and
+scaled on access), `tokens` and `text` (texts as token ids), `cells`, `table_columns`, `column_kinds` and `tabular`
+(tables as matrices), `inputs` (the encoder that a model owns), `samplers`, `row_loader` and `batches` (mini-batches),
+`files`, `csv_cells`, `csv_files`, `table_files` and `loaders` (file readers), `datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight

@@ -184,6 +184,75 @@ def fold_rows(
     return fold
 
 
+def label_parts(matrix: NDArray[Any], shares: Any, seed: Any = None, groups: Any = None) -> NDArray[np.intp]:
+    """Divide rows that may have several labels, so that each part has its share of the rows of every label.
+
+    One label after another, from the rarest on, the rows that are still to be placed go to the parts that have the
+    fewest of it for their share: iterative stratification, in the order of the labels' counts.
+
+    Parameters
+    ----------
+    matrix : bool array, shape (n, L)
+        Which labels the rows have.
+    shares : sequence of float
+        Of the parts in the rows; they sum to 1.
+    seed : int or numpy.random.Generator, optional
+        Source of the shuffle.
+    groups : array-like, shape (n,), optional
+        Rows of equal value stay in one part; a group has the labels of all its rows.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        The part of each row.
+
+    Notes
+    -----
+    Source: Sechidis, Tsoumakas and Vlahavas (2011).
+    """
+    rng, shares = random_generator(seed), np.asarray(shares, dtype=float)
+    if groups is not None:
+        of_groups, group_of_row = any_of_groups(matrix, groups)
+        return label_parts(of_groups, shares, rng)[group_of_row]
+    rare = np.where(matrix.mean(axis=0) > 0.5, ~matrix, matrix)  # of a common label, the rows without it
+    part = np.full(len(matrix), -1, dtype=np.intp)
+    for k in np.argsort(rare.sum(axis=0), kind="stable"):
+        _fill(part, np.flatnonzero(rare[:, k]), shares, rng)
+    _fill(part, np.arange(len(matrix)), shares, rng)
+    return part
+
+
+def any_of_groups(matrix: NDArray[Any], groups: Any) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Whether any row of a group has what a column says.
+
+    Parameters
+    ----------
+    matrix : bool array, shape (n, k)
+        Of the rows.
+    groups : array-like, shape (n,)
+        Group of each row.
+
+    Returns
+    -------
+    of_groups : bool array, shape (m, k)
+    group_of_row : int array, shape (n,)
+    """
+    names, group_of_row = _groups(groups, len(matrix))
+    of_groups = np.zeros((len(names), matrix.shape[1]), dtype=bool)
+    np.logical_or.at(of_groups, group_of_row, matrix)
+    return of_groups, group_of_row
+
+
+def _fill(part: NDArray[np.intp], members: NDArray[np.intp], shares: NDArray[Any], rng: np.random.Generator) -> None:
+    """Place the members that have no part yet, so that each part has its share of all members."""
+    rows = rng.permutation(members[part[members] < 0])
+    placed = np.bincount(1 + part[members], minlength=1 + len(shares))[1:]
+    sizes = np.bincount(1 + part, minlength=1 + len(shares))[1:] / shares
+    levels = (placed[:, None] + np.arange(len(rows)) + 0.5) / shares[:, None]  # of the places in each part
+    order = np.lexsort((np.repeat(sizes, len(rows)), levels.ravel()))  # of equal levels, in the smallest part
+    part[rows] = order[: len(rows)] // max(1, len(rows))
+
+
 def _parts(strata: NDArray[Any]) -> list[NDArray[Any]]:
     """The rows of each stratum."""
     return [np.flatnonzero(strata == value) for value in np.unique(strata)]

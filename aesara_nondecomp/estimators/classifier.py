@@ -14,8 +14,8 @@ from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as, is_text
+from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.estimators import sklearn_compat as compat
-from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import (
     NetworkChoice,
     NetworkSpec,
@@ -24,6 +24,7 @@ from aesara_nondecomp.estimators.function_cache import (
 )
 from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, seed_of
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
+from aesara_nondecomp.estimators.several_labels import LabelsMixin
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.metrics import Quantifier
@@ -40,12 +41,12 @@ from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.table_network import TableNetwork
 
 
-class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
+class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
     """A classifier trained directly on the measure it is judged by.
 
     Accepts dense arrays, data frames (pandas, polars; missing values and categories included), sparse matrices, memory
-    maps and lists of str. Classes are two in any coding, or as many as the measure is of. For several labels wrap it as
-    ``OneVsRestClassifier(MeasureClassifier())`` and evaluate with `multiclass.averaged_value`.
+    maps and lists of str. Classes are two in any coding, or as many as the measure is of; for several labels of a row
+    there is a matrix of 0 and 1.
 
     Parameters
     ----------
@@ -249,8 +250,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         ----------
         X : matrix, shape (n, d), data frame or list of str
             Finite numbers; a data frame may hold categories and missing values.
-        y : array-like, shape (n,)
-            Labels of two classes, or of as many as the measure takes.
+        y : array-like, shape (n,) or (n, L)
+            Labels of two classes, or of as many as the measure takes; or 0 and 1 of each of several labels, see
+            docs/multilabel.md.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
         validation : tuple (X, y), optional
@@ -271,6 +273,9 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         ValueError
             If data or parameters are unusable; raised before anything is compiled.
         """
+        if is_indicator_matrix(y):
+            self._fit_labels(X, y, sample_weight, validation, validation_groups=validation_groups, groups=groups)
+            return self
         comm = communicator(self.comm)
         spec = all_succeed(comm, lambda: self._spec_to_fit(X))
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
@@ -349,6 +354,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
         asked = check_parameters(constraints=self.constraints)["constraints"]
         require(not asked, "partial_fit holds no rows out by which to meet constraints: use fit", self.constraints)
         first, spec = not hasattr(self, "model_"), self._spec(X)
+        require(first or not self._of_labels(), "partial_fit takes one label a row: use fit", "a matrix of labels")
         if not first and self.model_.voters:
             count = 1 + len(self.model_.voters)
             warn_caller(
@@ -404,7 +410,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
     def __getstate__(self) -> dict[str, Any]:
         """State without compiled functions, which `__setstate__` restores, and without the communicator."""
         state = dict(super().__getstate__())
-        if "model_" in state:
+        if "model_" in state and not self._of_labels():
             state["model_"] = copy.copy(state["model_"])
             state["model_"].functions = None
             state["_partial"] = self._partial and self._partial._replace(model=state["model_"])
@@ -412,7 +418,7 @@ class MeasureClassifier(FittedMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if hasattr(self, "model_"):  # parameters may have changed since training
+        if hasattr(self, "model_") and not self._of_labels():  # parameters may have changed since training
             self.model_.functions = shared_functions(*self._trained)
 
     # -- parts ---------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
+from aesara_nondecomp.metrics.threshold import relative_scores
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 
@@ -47,12 +48,7 @@ class FittedMixin:
         scores = self._scores(X)
         if self._of_several():
             return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
-        threshold = self.threshold_
-        if np.isinf(threshold):  # one label for all rows, which are still ranked
-            towards = np.sign(-threshold)
-            scores = towards * np.exp(towards * np.clip(scores, -50, 50))
-        else:
-            scores = scores - threshold
+        scores = relative_scores(scores, self.threshold_)
         return scores if self._positive_is_larger() else -scores
 
     def predict(self, X: Any) -> Array:

@@ -85,7 +85,47 @@ class NetworkSpec(NamedTuple):
         -------
         TrainFunctions or ClassFunctions
         """
-        return shared_functions(self._replace(network=name, options=(*self.options, *options.items())), size)
+        return shared_functions(self._chosen(name, options), size)
+
+    def new_network(self, name: str, size: int, options: dict[str, Any]) -> Network:
+        """A network that the rows have chosen, not compiled.
+
+        Parameters
+        ----------
+        name : str
+            The network.
+        size : int
+            Number of columns.
+        options : dict
+            What follows from the rows.
+
+        Returns
+        -------
+        Network
+        """
+        return make_network(self._chosen(name, options), size)
+
+    def _chosen(self, name: str, options: dict[str, Any]) -> NetworkSpec:
+        return self._replace(network=name, options=(*self.options, *options.items()))
+
+
+def make_network(spec: NetworkSpec, size: int) -> Network:
+    """Make the network of a spec, which is not one that the rows choose.
+
+    Parameters
+    ----------
+    spec : NetworkSpec
+        What is made.
+    size : int
+        Number of columns after encoding; for texts, number of words.
+
+    Returns
+    -------
+    Network
+    """
+    if callable(spec.network):
+        return spec.network(size)
+    return networks.make(spec.network, size, dtype=spec.dtype, n_scores=spec.n_scores, **dict(spec.options))
 
 
 def network_spec(
@@ -137,10 +177,7 @@ def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions | ClassFunc
     TrainFunctions or ClassFunctions
         Hold their `lock` while training with them.
     """
-    if callable(spec.network):
-        network = spec.network(size)
-    else:
-        network = networks.make(spec.network, size, dtype=spec.dtype, n_scores=spec.n_scores, **dict(spec.options))
+    network = make_network(spec, size)
     if spec.n_scores == 1:
         return TrainFunctions(network, spec.optimizer, spec.backend)
     even = Cells(np.full(spec.n_scores, 1 / spec.n_scores))  # each training says what the shares of its rows are

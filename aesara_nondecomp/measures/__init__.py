@@ -2,7 +2,7 @@
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
 formulas), `user` (measures of your own), `groups` and `constraints` (worst groups, bounds on rates), `catalogue`
-(measures by name); `multiclass` (measures of K classes). Nothing here needs Aesara.
+(measures by name); `averaged` (of several labels); `multiclass` (measures of K classes). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
@@ -12,6 +12,7 @@ formulas), `user` (measures of your own), `groups` and `constraints` (worst grou
 # ruff: noqa: F403 -- each module lists its public names in `__all__`, so that a new measure is not listed here too
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.measures import (
+    averaged,
     base,
     catalogue,
     classification,
@@ -22,6 +23,7 @@ from aesara_nondecomp.measures import (
     quantification,
     user,
 )
+from aesara_nondecomp.measures.averaged import *
 from aesara_nondecomp.measures.base import *
 from aesara_nondecomp.measures.catalogue import *
 from aesara_nondecomp.measures.classification import *
@@ -33,6 +35,7 @@ from aesara_nondecomp.measures.quantification import *
 from aesara_nondecomp.measures.user import *
 
 __all__: list[str] = []
+__all__ += averaged.__all__
 __all__ += base.__all__
 __all__ += catalogue.__all__
 __all__ += classification.__all__

@@ -119,6 +119,27 @@ def steady_threshold(
     return (chosen, value) if measure.merit(value) > measure.merit(trivial[1]) else trivial
 
 
+def relative_scores(scores: Array, threshold: float) -> Array:
+    """Scores relative to their threshold: above 0 where they exceed it.
+
+    Parameters
+    ----------
+    scores : array, shape (n,)
+        Finite scores.
+    threshold : float
+        Infinite for one label for all rows, which are still ranked.
+
+    Returns
+    -------
+    array, shape (n,)
+        Finite.
+    """
+    if not np.isinf(threshold):
+        return np.asarray(scores - threshold)
+    towards = np.sign(-threshold)
+    return np.asarray(towards * np.exp(towards * np.clip(scores, -50, 50)))
+
+
 class Ranking(NamedTuple):
     """Rows by descending score.
 

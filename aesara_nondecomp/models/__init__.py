@@ -1,8 +1,8 @@
 """Trained models: predictions, files, ONNX export and soft voting.
 
 Reading order: `network_model` (the scores), `model` (predict, save, load), `by_group` (groups and constraints),
-`class_model` (of several classes), `archive` (the file format), `ensemble` (several classifiers as one), `attention`
-(where a network looks), `onnx`.
+`class_model` (of several classes), `label_model` (of several labels), `archive` (the file format), `ensemble` (several
+classifiers as one), `attention` (where a network looks), `onnx`.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,17 @@ from aesara_nondecomp.models.onnx import export_onnx
 
 if TYPE_CHECKING:
     from aesara_nondecomp.models.class_model import ClassModel as ClassModel
+    from aesara_nondecomp.models.label_model import MultilabelModel as MultilabelModel
 
-__all__ = ["ClassModel", "Model", "SoftVote", "attention", "export_onnx", "load_model", "plot_attention"]
+__all__ = [
+    "ClassModel",
+    "Model",
+    "MultilabelModel",
+    "SoftVote",
+    "attention",
+    "export_onnx",
+    "load_model",
+    "plot_attention",
+]
 
-__getattr__, __dir__ = lazy(__name__, {"ClassModel": "models.class_model"})
+__getattr__, __dir__ = lazy(__name__, {"ClassModel": "models.class_model", "MultilabelModel": "models.label_model"})

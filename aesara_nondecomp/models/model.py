@@ -405,7 +405,7 @@ class Model(ByGroup, NetworkModel):
 
 
 def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Any:
-    """Read a model written by `Model.save` or `ClassModel.save`; nothing is compiled before its first use.
+    """Read a model written by `Model.save`, or that of another model; nothing is compiled before its first use.
 
     Parameters
     ----------
@@ -418,7 +418,7 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> A
 
     Returns
     -------
-    Model or ClassModel
+    Model, ClassModel or MultilabelModel
 
     Raises
     ------
@@ -435,6 +435,10 @@ def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> A
         stored_measure(header["measure"])
     trained_for = restore_measure(header["measure"], measure)
     with usable(path, "model"):
+        if header.get("labels") is not None:
+            from aesara_nondecomp.models.label_model import label_model_from
+
+            return label_model_from(header, arrays, dtype, trained_for)
         if header.get("priors") is not None:
             from aesara_nondecomp.models.class_model import class_model_from
 

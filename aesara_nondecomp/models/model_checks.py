@@ -19,6 +19,7 @@ from aesara_nondecomp.networks import Network
 
 if TYPE_CHECKING:
     from aesara_nondecomp.models.class_model import ClassModel
+    from aesara_nondecomp.models.label_model import MultilabelModel
     from aesara_nondecomp.models.model import Model
     from aesara_nondecomp.models.network_model import NetworkModel
 
@@ -164,6 +165,37 @@ def check_class_model(model: ClassModel) -> None:
     _check_encoder(model.encoder, model.functions.network)
 
 
+def check_label_model(model: MultilabelModel) -> None:
+    """Check the fields of a model of several labels from a file before it is used.
+
+    Parameters
+    ----------
+    model : MultilabelModel
+        Built from the file.
+
+    Raises
+    ------
+    ValueError
+        If a field is none of a model, or does not fit its network.
+    """
+    check_weights(model)
+    n_labels, labels = len(model.priors), model.labels
+    usable = all(isinstance(label, (str, int)) for label in labels)
+    require(usable, "labels must be text or whole numbers", labels)
+    outputs = np.shape(model.parameters[-1])[-1]
+    require(outputs == n_labels, f"a network of {n_labels} scores is needed", outputs)
+    require(bool(((model.priors > 0) & (model.priors < 1)).all()), "priors must lie between 0 and 1", model.priors)
+    thresholds = model.thresholds.shape == (n_labels,) and not np.isnan(model.thresholds).any()
+    require(thresholds, "thresholds must be numbers, one for each label", model.thresholds)
+    calibrations = model.calibrations
+    require(len(calibrations) in (0, n_labels), "there must be a calibration for each label", len(calibrations))
+    for own in calibrations:
+        _check_calibration(own)
+    step = model.best_step
+    require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
+    _check_encoder(model.encoder, model.functions.network)
+
+
 def _check_share(name: str, value: Any) -> None:
     inside = -ROUNDING <= number(name, value) <= 1 + ROUNDING
     require(inside, f"{name} must be a number in [0, 1]", value)
@@ -189,9 +221,13 @@ def _check_quantifier(quantifier: Quantifier) -> None:
     _check_threshold(quantifier.threshold)
     for name in ("prior", "tpr", "fpr", "soft_tpr", "soft_fpr"):
         _check_share(name, getattr(quantifier, name))
-    slope, intercept = (number("calibration", value) for value in quantifier.calibration)
+    _check_calibration(quantifier.calibration)
+
+
+def _check_calibration(calibration: Sequence[float]) -> None:
+    slope, intercept = (number("calibration", value) for value in calibration)
     usable = 0 <= slope < math.inf and math.isfinite(intercept)
-    require(usable, "calibration must be finite, with a slope of at least 0", quantifier.calibration)
+    require(usable, "calibration must be finite, with a slope of at least 0", calibration)
 
 
 def _check_class_quantifier(quantifier: ClassQuantifier, n_classes: int) -> None:

@@ -101,6 +101,20 @@ class ClassFunctions(Weights):
         for shared, value in zip((*self._objective, self._optimiser_state.learning_rate), values):
             shared.get_value(borrow=True)[...] = value
 
+    def shares_in(self, row_shares: NDArray[Any] | None) -> NDArray[Any] | None:
+        """Shares of all cells in the batches, for `steer`.
+
+        Parameters
+        ----------
+        row_shares : array, shape (at most m,), or None
+            `MiniBatches.cell_shares`, which ends with the last cell that has rows.
+
+        Returns
+        -------
+        array, shape (m,), or None
+        """
+        return None if row_shares is None else np.pad(row_shares, (0, self.cells.n_cells - len(row_shares)))
+
     def configure(self, *, l2: float = 0.0, averaging: float = 0.0, temperature: float = 1.0) -> None:
         """Set what stays fixed during one training run.
 

@@ -5,7 +5,8 @@ other), `holdout` (which rows are held out), `table_network` (the network of a t
 `recipes` (driver and options for each measure), `loop` (the training loop), `run` (the phases of a recipe),
 `early_stopping`, `cross_fitting` (one network, or one for each fold), `trainer` (all of them to completion),
 `checkpoints`, `run_settings`, `schedules`, `progress`, `former_parameters`. For labels of several classes:
-`fit_classes`, `class_recipes`, `class_step`, `class_held_out`.
+`fit_classes`, `class_recipes`, `class_step`, `class_held_out`. For a matrix of labels: `fit_labels`, `label_holdout`,
+`label_recipes`, `label_held_out`.
 """
 
 from typing import TYPE_CHECKING

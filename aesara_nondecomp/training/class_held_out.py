@@ -104,8 +104,8 @@ class ClassMonitor(ValidationMonitor):
 
 
 def _mean_recall(evaluation: Any) -> float:
-    confusion = np.asarray(evaluation.confusion, dtype=float)
-    return float(np.mean(np.diagonal(confusion) / confusion.sum(axis=1)))
+    confusion = np.asarray(evaluation.confusion, dtype=float)  # of several labels, one of two classes for each
+    return float(np.mean(np.diagonal(confusion, axis1=-2, axis2=-1) / confusion.sum(axis=-1)))
 
 
 def class_monitor_of(

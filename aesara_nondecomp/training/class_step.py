@@ -46,7 +46,7 @@ def class_step(
     ValueError
         If training diverges, so that the gradient or a sum is not finite.
     """
-    shares = _shares(batches, driver.cells.n_cells)
+    shares = functions.shares_in(batches.cell_shares)
     while driver.needs_refresh():
         batch = next(batches)
         driver.refresh(_finite(functions, functions.confusion_sums(*_rows(batch)), 0.0, batch, step, rate))
@@ -64,13 +64,6 @@ def _rows(batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray
     if batch.cell is None:
         raise ValueError("a driver of K classes needs batches with cells: MiniBatches(..., cell=...)")
     return batch.X, batch.cell, np.abs(batch.y)
-
-
-def _shares(batches: MiniBatches, n_cells: int) -> NDArray[np.float64] | None:
-    """Shares of all cells in the batches."""
-    if batches.cell_shares is None:
-        return None
-    return np.pad(batches.cell_shares, (0, n_cells - len(batches.cell_shares)))
 
 
 def _finite(

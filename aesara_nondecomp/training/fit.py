@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures
+from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
@@ -38,7 +39,7 @@ from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.streamed_rows import inputs_of
-from aesara_nondecomp.training.trainer import refit, run_training
+from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 Callback = Callable[[Step], Any]
@@ -89,12 +90,13 @@ def fit(
         token ids by a vocabulary that is learned from them (extra ``text``). Must not be modified during training:
         rows are prefetched. With `target`, also files of a table (extra ``files``), which are streamed if they are
         large: see docs/guide/large_data.md.
-    y : array-like, shape (n,), optional
-        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md. Needed unless
-        there is a `target`.
-    measure : str, Measure or MulticlassMeasure, default "f1"
+    y : array-like, shape (n,) or (n, L), optional
+        Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md. A matrix of 0
+        and 1 has a column for each of several labels, see docs/multilabel.md. Needed unless there is a `target`.
+    measure : str, Measure, MulticlassMeasure or Averaged, default "f1"
         What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them. Of more than two classes,
-        such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those.
+        such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those. Of several labels the mean
+        of a measure of two classes, or "micro_f1" and its like.
     target : str, optional
         Column of the labels, if `X` is a table in files: a path, a folder or a pattern such as "data/*.parquet" of
         Parquet files or delimited text, a list of such files, a data set or a table of pyarrow, or `data.TableFiles`
@@ -185,9 +187,9 @@ def fit(
 
     Returns
     -------
-    Model or ClassModel
+    Model, ClassModel or MultilabelModel
         The trained model, with its encoder, threshold and history; calibrated if there are validation rows. With labels
-        of more than two classes, or a measure of those, a ClassModel. With
+        of more than two classes, or a measure of those, a ClassModel; with a matrix of labels, a MultilabelModel. With
         several networks, `history` holds the steps of one after another, and `evaluations` and `best_step` count the
         steps of each.
 
@@ -225,20 +227,25 @@ def fit(
         "refit": getattr(validation, "refit", None) or None, "comm": comm if comm.size > 1 else None,
     }  # fmt: skip
     X, y = all_succeed(comm, lambda: inputs_of(X, y, target, alone))
-    if is_of_classes(y, measure, comm):
-        from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
-
+    of_labels = is_indicator_matrix(y)
+    if of_labels or is_of_classes(y, measure, comm):
         unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}
         options = {
             "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
             "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
         }  # fmt: skip
-        return fit_classes(
-            X, y, measure, algorithm=algorithm, network=network, optimizer=optimizer, sample_weight=sample_weight,
-            validation_groups=validation_groups, seed=seed, comm=comm, backend=backend, unavailable=unavailable,
-            options=options,
-        )  # fmt: skip
+        several: dict[str, Any] = {
+            "algorithm": algorithm, "network": network, "optimizer": optimizer, "sample_weight": sample_weight,
+            "validation_groups": validation_groups, "seed": seed, "comm": comm, "options": options,
+        }  # fmt: skip
+        if of_labels:
+            from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
+
+            return fit_labels(X, y, measure, unavailable={**unavailable, "backend": backend}, **several)
+        from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
+
+        return fit_classes(X, y, measure, unavailable=unavailable, backend=backend, **several)
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,
@@ -279,11 +286,7 @@ def fit(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        complete = run_training(fitting, stored, callbacks, progress)
-        choice = fitting.choice()
-        again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
-        parameters = choice.parameters if again is None else [again]
-        functions.load(parameters[0])
+        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
@@ -298,7 +301,7 @@ def fit(
         best_step=choice.step,
         voters=parameters[1:],
         constrained_by=constraints,
-        interrupted=not complete or refits and again is None,
+        interrupted=interrupted,
         **found,
     )
 

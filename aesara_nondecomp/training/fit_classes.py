@@ -31,7 +31,7 @@ from aesara_nondecomp.training.param_checks import check_further, check_network,
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import refit, run_training
+from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
@@ -155,12 +155,7 @@ def fit_classes(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        complete = run_training(fitting, stored, callbacks, given["progress"])
-        choice = fitting.choice()
-        again = refit(fitting, choice.step, callbacks, given["progress"]) if (
-            refits and complete and choice.step) else None  # fmt: skip
-        parameters = choice.parameters if again is None else [again]
-        functions.load(parameters[0])
+        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
     return ClassModel(
         functions,
         parameters[0],
@@ -172,7 +167,7 @@ def fit_classes(
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
         voters=parameters[1:],
-        interrupted=not complete or refits and again is None,
+        interrupted=interrupted,
         **judged_classes(recipe, stopping, measure, choice),
     )
 

@@ -48,7 +48,7 @@ def monitor_of(
     if stopping is None:
         return None
     # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
-    threshold = None if _tunes(recipe, stopping) else recipe.threshold
+    threshold = None if tunes(recipe, stopping) else recipe.threshold
     every = stopping.every or max(10, math.ceil(settings.steps / 20))
 
     def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
@@ -58,8 +58,20 @@ def monitor_of(
     return monitor
 
 
-def _tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
-    """Whether the threshold is chosen on the rows held out."""
+def tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
+    """Whether the threshold is chosen on the rows held out.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        To which it may belong.
+    stopping : EarlyStopping
+        What was asked for.
+
+    Returns
+    -------
+    bool
+    """
     if recipe.threshold is None or stopping.tune_threshold is True:
         return True
     return stopping.tune_threshold == "auto" and not recipe.fixed_threshold
@@ -102,7 +114,7 @@ def judged(
     if stopping is None or choice.scores is None or choice.signs is None:
         return recipe.threshold or 0.0, {}
     scores, signs, weight, threshold = choice.scores, choice.signs, choice.weight, recipe.threshold
-    if _tunes(recipe, stopping):
+    if tunes(recipe, stopping):
         exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
         if goal is not None and choice.cell is not None:
             choose = goal.best_threshold if exact else goal.steady_threshold
@@ -116,7 +128,7 @@ def judged(
     if goal is not None and choice.cell is not None:
         warn_of_unreached(goal, threshold, scores, choice.cell, weight)
     if goal is None or collapsed:
-        _warn_of_trivial(measure, confusion, threshold, tuned=_tunes(recipe, stopping))
+        _warn_of_trivial(measure, confusion, threshold, tuned=tunes(recipe, stopping))
     return threshold, {
         "quantifier": Quantifier.fit(scores, signs, threshold, weight),
         "validation_matrix": confusion,

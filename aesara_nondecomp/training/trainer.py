@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import abort_on_error
 from aesara_nondecomp.training.checkpoints import CheckpointFile
-from aesara_nondecomp.training.cross_fitting import CrossFit
+from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
@@ -58,6 +58,58 @@ def run_training(
             return False
         finally:
             fitting.run.close()
+
+
+class Completed(NamedTuple):
+    """What a call has trained.
+
+    Attributes
+    ----------
+    choice : Choice
+        The best weights of its networks.
+    parameters : list of list of arrays
+        Those of the model: of the choice, or of a last network on all rows.
+    interrupted : bool
+        Whether a callback or Ctrl-C ended training before its time.
+    """
+
+    choice: Choice
+    parameters: list[list[NDArray[Any]]]
+    interrupted: bool
+
+
+def complete_training(
+    fitting: CrossFit,
+    checkpoint: CheckpointFile | None,
+    callbacks: Sequence[Callback],
+    progress: bool | None,
+    refits: bool,
+) -> Completed:
+    """Train all networks, and a last one on all rows if asked for; its functions then have the model's weights.
+
+    Parameters
+    ----------
+    fitting : CrossFit
+        As in `run_training`.
+    checkpoint : CheckpointFile or None
+        As in `run_training`.
+    callbacks : sequence of callables
+        As in `run_training`.
+    progress : bool or None
+        As in `run_training`.
+    refits : bool
+        Whether a last network is trained.
+
+    Returns
+    -------
+    Completed
+    """
+    complete = run_training(fitting, checkpoint, callbacks, progress)
+    choice = fitting.choice()
+    again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
+    parameters = choice.parameters if again is None else [again]
+    fitting.functions.load(parameters[0])
+    return Completed(choice, parameters, not complete or refits and again is None)
 
 
 def refit(

@@ -29,6 +29,7 @@ from aesara_nondecomp.data import (
 from aesara_nondecomp.data.batches import check_row_weight
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
+from aesara_nondecomp.data.label_sets import signs_of_sets
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
 from aesara_nondecomp.data.tabular import UnknownCategories
@@ -48,6 +49,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
+from aesara_nondecomp.training.label_holdout import plan_label_folds
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.streamed_rows import stream_rows
 from aesara_nondecomp.training.table_network import TableNetwork
@@ -178,6 +180,7 @@ def prepare(
     cells: bool = False,
     groups: Any = None,
     several: bool = False,
+    sets: NDArray[Any] | None = None,
 ) -> TrainingData:
     """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
 
@@ -215,6 +218,9 @@ def prepare(
         Groups of the rows, for their cells. Default: none, so that the cells are the classes.
     several : bool, default False
         Whether labels are of any number of classes, which the cells then are.
+    sets : bool array, shape (m, L), optional
+        Sets of labels, of which `y` then has the number of each row's, and which the cells then are; so it is in
+        validation rows of the caller's own. Default: a row has one label.
 
     Returns
     -------
@@ -231,7 +237,7 @@ def prepare(
     else:
         parts = _in_memory(
             X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
-            cells, groups, several,
+            cells, groups, several, sets,
         )  # fmt: skip
     split, learned, train, held, of_rows = parts
     del parts  # what is prepared below takes the place of the raw rows
@@ -268,7 +274,7 @@ class _Parts(NamedTuple):
 def _in_memory(
     X: Any, y: Any, known: Network | None, validation_groups: Any, encoder: InputEncoder | None, positive: Any,
     sample_weight: Any, validation: Any, refit: bool, seed: Any, comm: Communicator, cells: bool, groups: Any,
-    several: bool,
+    several: bool, sets: NDArray[Any] | None,
 ) -> _Parts:  # fmt: skip
     """Inputs that are given, not streamed, as the rows to train on and those held out."""
     inputs = all_succeed(comm, lambda: _read(X, known, comm))
@@ -288,6 +294,7 @@ def _in_memory(
             one_part=slow,
             refit=refit,
             several=several,
+            sets=sets,
         ),
     )
     if comm.size == 1:
@@ -295,7 +302,7 @@ def _in_memory(
     learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several)
+    held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several, sets)
     return _Parts(split, learned, train, held, of_rows)
 
 
@@ -352,11 +359,14 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
 
 def _split(
     y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, of_rows: Groups | None = None,
-    *, one_part: bool, refit: bool, several: bool = False,
+    *, one_part: bool, refit: bool, several: bool = False, sets: NDArray[Any] | None = None,
 ) -> Split:  # fmt: skip
     """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
-    labels, codes = _labels_of_several(y) if several else (encode_labels(y, positive), None)
-    weight = None if sample_weight is None else _checked_weight(sample_weight, labels.signs, codes)
+    if sets is not None:
+        labels, codes = Labels(signs_of_sets(sets, y), ()), y
+    else:
+        labels, codes = _labels_of_several(y) if several else (encode_labels(y, positive), None)
+    weight = None if sample_weight is None else _checked_weight(sample_weight, labels.signs, codes if several else None)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
@@ -371,9 +381,12 @@ def _split(
         groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
         strata = None if cell is None else cell[kept]
         classes = None if codes is None else codes[kept]
-        folds = plan_folds(
-            validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata, classes=classes
-        )
+        if sets is not None:
+            folds = plan_label_folds(validation, sets[codes[kept]], seed, groups)
+        else:
+            folds = plan_folds(
+                validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata, classes=classes
+            )
     single = len(folds) == 1 and not refit
     train, held = (kept[folds[0].train], kept[folds[0].held]) if single else (kept, None)
     return Split(
@@ -450,7 +463,7 @@ def _encoded(
 
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
-    of_rows: Groups | None = None, several: bool = False,
+    of_rows: Groups | None = None, several: bool = False, sets: NDArray[Any] | None = None,
 ) -> Held | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
         return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
@@ -462,8 +475,12 @@ def _held_rows(
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
-    if several:
+    if several or sets is not None:
         require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
+    if sets is not None:
+        check_lengths(held, y)
+        return TrainingRows(held, signs_of_sets(sets, y), None, y)
+    if several:
         return _own_rows_of_several(held, y, split.classes)
     signs = encode_as(y, split.classes)
     check_lengths(held, signs)

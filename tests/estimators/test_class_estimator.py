@@ -27,7 +27,7 @@ from aesara_nondecomp.estimators.scoring import oriented_value  # noqa: E402
 from aesara_nondecomp.measures import multiclass, share  # noqa: E402
 from aesara_nondecomp.measures.multiclass import Cells  # noqa: E402
 from aesara_nondecomp.models import ClassModel, Model  # noqa: E402
-from aesara_nondecomp.networks.classes import class_mlp  # noqa: E402
+from aesara_nondecomp.networks import mlp  # noqa: E402
 from aesara_nondecomp.training import Phase, Recipe  # noqa: E402
 
 PRIORS, CENTRES = [0.7, 0.2, 0.1], np.array([[0, 0], [2.5, 0], [0, 2.5]])
@@ -63,7 +63,7 @@ def parameters(estimator):
 
 
 def test_it_is_fit_of_the_same_arguments(fitted):
-    given = {"network": lambda d: class_mlp(d, 3, (4,)), "steps": 80, "batch_size": 64, "validation": 0.3, "seed": 0}
+    given = {"network": lambda d: mlp(d, (4,), n_scores=3), "steps": 80, "batch_size": 64, "validation": 0.3, "seed": 0}
     model = fit(X, Y, "min_recall", **given)
     np.testing.assert_array_equal(fitted.decision_function(NEW), model.decision_function(NEW))
     np.testing.assert_array_equal(fitted.predict_proba(NEW), model.predict_proba(NEW))

@@ -1,0 +1,144 @@
+"""Matrices of labels in `MeasureClassifier`: its training and the methods that differ from those of one label a row."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._arrays import as_floats
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.data import check_lengths
+from aesara_nondecomp.data.label_sets import read_indicators
+from aesara_nondecomp.estimators import sklearn_compat as compat
+from aesara_nondecomp.estimators.fitted import FittedMixin
+from aesara_nondecomp.estimators.function_cache import NetworkSpec, make_network
+from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
+from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.metrics.constraint_report import ConstraintReport
+from aesara_nondecomp.metrics.group_report import GroupReport
+from aesara_nondecomp.metrics.label_confusion import label_confusions
+from aesara_nondecomp.metrics.threshold import relative_scores
+from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.param_checks import AUTO
+from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.table_network import TableNetwork
+
+Array = NDArray[Any]
+
+
+class LabelsMixin(FittedMixin):
+    """Methods of an estimator that takes matrices of labels besides vectors."""
+
+    def decision_function(self, X: Any) -> Array:
+        if not self._of_labels():
+            return super().decision_function(X)
+        scores, thresholds = self.model_.decision_function(self._rows(X)), self._label_model().thresholds
+        return np.stack([relative_scores(own, cut) for own, cut in zip(scores.T, thresholds)], axis=1)
+
+    def predict(self, X: Any) -> Array:
+        return self._label_model().predict(self._rows(X)) if self._of_labels() else super().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        return self._label_model().predict_proba(self._rows(X)) if self._of_labels() else super().predict_proba(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
+        if not self._of_labels():
+            return super().score(X, y, sample_weight, groups)
+        require(groups is None, "a matrix of labels has a measure without groups: leave groups out", "groups")
+        model, predicted = self._label_model(), self.predict(X)
+        matrix = read_indicators(y, model.labels).matrix
+        check_lengths(predicted, matrix)
+        weight = None if sample_weight is None else as_floats(sample_weight, "sample_weight")
+        if weight is not None:
+            require(weight.shape == (len(matrix),), "sample_weight must hold one weight for each row", weight.shape)
+        value = model.measure.from_confusions(label_confusions(matrix, predicted, weight))
+        return float(model.measure.oriented(value))
+
+    def predict_prevalence(self, X: Any, method: str = "cc") -> Any:
+        self._require_one_label("predict_prevalence")
+        return super().predict_prevalence(X, method)
+
+    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport:
+        self._require_one_label("by_group")
+        return super().by_group(X, y, groups)
+
+    def constraint_report(self, X: Any, y: Any, groups: Any = None, asked: Any = None) -> ConstraintReport:
+        self._require_one_label("constraint_report")
+        return super().constraint_report(X, y, groups, asked)
+
+    def report(self, X: Any, y: Any, path: Any, **options: Any) -> dict[str, Any]:
+        self._require_one_label("report")
+        return super().report(X, y, path, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's base
+        tags.classifier_tags.multi_label = self._takes_matrices()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
+        return {"multilabel": self._takes_matrices()}
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any, validation: Any, **groups: Any) -> None:
+        """Train on a matrix of labels."""
+        me: Any = self
+        check_parameters(warm_start=me.warm_start, resume=me.resume)
+        spec = me._spec(X)
+        require(not spec.takes_text, "networks of several labels take numbers so far, not texts", "texts")
+        X = check_rows(self, X, reset=True, min_rows=2)
+        found = read_indicators(y)
+        check_lengths(X, found.matrix)
+        if validation is not None:
+            held, y_held = validation
+            validation = check_rows(self, held), y_held
+        names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
+                 "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
+        further = me.warm_start and hasattr(self, "model_") and self._of_labels()
+        self.model_ = fit(
+            X,
+            y,
+            me.measure,
+            network=self.model_ if further else _maker(spec._replace(n_scores=len(found.labels))),
+            optimizer=spec.optimizer,
+            positive=me.pos_label,
+            sample_weight=sample_weight,
+            validation=me._early_stopping(validation),
+            checkpoint=me._checkpoint(),
+            progress=bool(me.verbose),
+            backend=None if spec.backend == "c" else spec.backend,
+            seed=seed_of(me.random_state),
+            **{name: getattr(self, name) for name in names},
+            **groups,
+        )
+        self.classes_ = np.asarray(found.labels)
+        if not self._label_model().calibrations:
+            self.model_.calibrate(X, y)
+
+    def _of_labels(self) -> bool:
+        """Whether it was fitted on a matrix of labels."""
+        compat.check_is_fitted(self, "model_")
+        return hasattr(self.model_, "labels")
+
+    def _require_one_label(self, name: str) -> None:
+        require(not self._of_labels(), f"{name} is for one label a row: `model_.by_label` reports on several", name)
+
+    def _label_model(self) -> Any:
+        return self.model_
+
+    def _takes_matrices(self) -> bool:
+        try:
+            Averaged.get(self.measure)  # type: ignore[attr-defined]  # a parameter
+        except (ValueError, TypeError):
+            return False
+        return True
+
+
+def _maker(spec: NetworkSpec) -> Any:
+    """What makes the network, once the rows are known."""
+    if spec.network in (AUTO, "tabular"):
+        return TableNetwork.named(str(spec.network), spec.new_network)
+    return functools.partial(make_network, spec)

@@ -1,0 +1,193 @@
+"""`fit` for a matrix of labels: one network with a score for each label, whose thresholds are chosen one by one.
+
+Source: docs/multilabel.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp._arrays import as_vector
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.data import is_text
+from aesara_nondecomp.data.label_sets import Indicators, LabelSets, read_indicators
+from aesara_nondecomp.drivers.multiclass.labels import label_cells
+from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.models.label_model import MultilabelModel
+from aesara_nondecomp.networks import Network
+from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.step.label_functions import LabelFunctions
+from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.cross_fitting import CrossFit
+from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.holdout import is_pair
+from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
+from aesara_nondecomp.training.label_recipes import label_recipe
+from aesara_nondecomp.training.param_checks import check_network
+from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.trainer import complete_training
+from aesara_nondecomp.training.training_data import TrainingData, prepare
+
+
+def fit_labels(
+    X: Any,
+    y: Any,
+    measure: Any,
+    *,
+    algorithm: Any,
+    network: Any,
+    optimizer: Any,
+    sample_weight: Any,
+    validation_groups: Any,
+    seed: Any,
+    comm: Communicator,
+    unavailable: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> MultilabelModel:
+    """Train a network with a score for each label: `fit` for a matrix of labels.
+
+    Parameters
+    ----------
+    X : array, memory map, CSR matrix or data frame
+        As for `fit`.
+    y : array-like, sparse matrix or data frame, shape (n, L)
+        0 and 1, or booleans.
+    measure : str, Measure or Averaged
+        What to train for.
+    algorithm : str
+        A name in `label_recipes.LABEL_ALGORITHMS`.
+    network : str, sequence of int, Network, MultilabelModel or callable
+        As for `fit_classes`, with a score for each label.
+    optimizer : str, Optimiser or None
+        As for `fit`.
+    sample_weight : array-like, shape (n,), or None
+        As for `fit`.
+    validation_groups : array-like, shape (n,), or None
+        As for `fit`.
+    seed : int, numpy Generator or None
+        As for `fit`.
+    comm : communicator
+        Of a single process.
+    unavailable : mapping of str to object
+        Arguments of `fit` that only two classes take: None if not given.
+    options : mapping of str to object
+        The other arguments of `fit`, not yet checked.
+
+    Returns
+    -------
+    MultilabelModel
+
+    Raises
+    ------
+    ValueError
+        If an argument is unusable.
+    """
+    further = network if isinstance(network, MultilabelModel) else None
+    given, measure = _checked(X, measure, optimizer, comm, unavailable, options)
+    found = read_indicators(y, further.labels if further else None)
+    found.check_both(_weight(sample_weight, len(found.matrix)))
+    stopping: EarlyStopping | None = given["validation"]
+    stopping = EarlyStopping() if stopping is None and algorithm == "plug_in" else stopping
+    sets, codes, rows_held_out = _sets(found, stopping and stopping.validation)
+    label_recipe(algorithm, measure, label_cells(found.matrix.mean(axis=0)), eps=0.5)  # refuses before any work
+    stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
+    rng = generator_of(seed, stored, comm)
+    start = dict(rng.bit_generator.state)
+    refits = stopping is not None and stopping.refit
+    trained: Any = further.functions.network if further else network
+    trained = check_network(X, trained, None, None, given["standardize"], len(found.labels))
+    data = prepare(
+        X, codes, network=trained,
+        encoder=further.encoder if further else None, sample_weight=sample_weight, validation=rows_held_out,
+        validation_groups=validation_groups, refit=refits, standardize=given["standardize"], seed=rng, sets=sets,
+    )  # fmt: skip
+    priors = _priors(data, sets)
+    functions = _functions(data, priors, sets, optimizer)
+    how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs))
+    settings = settings_of(how.recipe, given, functions, data)
+    initial = [further.parameters, *further.voters] if further else []
+    with functions.lock.training():
+        monitor = label_monitor_of(stopping, measure, how, settings, sets)
+        fitting = CrossFit(functions, data, how.recipe.phases, settings, monitor, rng, initial)
+        if stored:
+            mark = fingerprint(fitting, measure=str(measure), initial=initial, sets=[sets])
+            stored.begin(start, mark, fitting)
+        choice, parameters, interrupted = complete_training(
+            fitting, stored, given["on_step"], given["progress"], refits
+        )
+    return MultilabelModel(
+        functions,
+        parameters[0],
+        measure,
+        found.labels,
+        priors,
+        encoder=data.encoder,
+        history=list[Any](fitting.history),
+        evaluations=list[Any](choice.evaluations),
+        best_step=choice.step,
+        voters=parameters[1:],
+        interrupted=interrupted,
+        **judged_labels(how, stopping, measure, choice, sets, found.labels),
+    )
+
+
+def _checked(
+    X: Any, measure: Any, optimizer: Any, comm: Communicator, unavailable: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[dict[str, Any], Averaged]:
+    """The parameters and the measure as they are used."""
+    for name, value in unavailable.items():
+        require(value is None, f"{name} is for labels of two classes: of a matrix of labels, leave it out", value)
+    require(comm.size == 1, "a matrix of labels is trained in one process: leave comm out", f"{comm.size} processes")
+    require(not is_text(X), "networks of several labels take numbers so far, not texts: encode them first", "texts")
+    of_classes = isinstance(measure, MulticlassMeasure)
+    require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
+    given = check_parameters(**options)
+    if optimizer is not None:
+        check_parameters(optimizer=optimizer)
+    require(given["sampler"] == "natural", "sampler must be 'natural' for a matrix of labels", given["sampler"])
+    return given, Averaged.get(measure)
+
+
+def _weight(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
+    if sample_weight is None:
+        return None
+    weight = as_vector(sample_weight, "sample_weight")
+    require(len(weight) == n_rows, f"sample_weight must hold one weight for each of the {n_rows} rows", len(weight))
+    return weight
+
+
+def _sets(found: Indicators, validation: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:
+    """The sets of labels, that of each row, and which rows are held out: rows of the caller's own with their sets."""
+    if validation is None or not is_pair(validation):
+        rows = LabelSets.of(found.matrix)
+        return rows.sets, rows.codes, validation
+    require(len(validation) == 2, "validation needs no groups here: give (X, y)", "three values")
+    held = read_indicators(validation[1], found.labels)
+    held.check_both(what="validation rows")
+    both = LabelSets.of(np.concatenate([found.matrix, held.matrix]))
+    n = len(found.matrix)
+    return both.sets, both.codes[:n], (validation[0], both.codes[n:])
+
+
+def _functions(data: TrainingData, priors: NDArray[Any], sets: NDArray[Any], optimizer: Any) -> LabelFunctions:
+    """The functions of a network with a score for each label."""
+    n_labels, network = len(priors), data.network
+    needed = f"{n_labels} labels need a Network with as many scores, such as networks.mlp(n_scores=)"
+    require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
+    functions = LabelFunctions(network, priors, sets, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # checked
+    found = functions.scores(data.rows.X[:1]).shape[1]
+    require(found == n_labels, needed, f"{found} scores")
+    return functions
+
+
+def _priors(data: TrainingData, sets: NDArray[Any]) -> NDArray[Any]:
+    """Share of each label in the weight of the training rows."""
+    assert data.rows.cell is not None
+    counts = np.bincount(data.rows.cell, data.rows.weight, minlength=len(sets))
+    return np.asarray(counts @ sets / counts.sum())
