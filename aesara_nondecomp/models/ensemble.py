@@ -194,6 +194,8 @@ def _check_classifier(classifier: Any) -> None:
     require(fitted, "a vote needs fitted classifiers, which have the attribute classes_: call fit first", name)
     classes = np.asarray(classifier.classes_)
     require(classes.shape == (2,), f"a vote needs classifiers of two classes: {name} has others", classes.tolist())
+    of_labels = hasattr(getattr(classifier, "model_", None), "labels") or getattr(classifier, "multilabel_", False)
+    require(not of_labels, "a vote needs classifiers of one label a row", name)
     scores = hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")
     require(scores, "a vote needs classifiers with predict_proba or decision_function", name)
 

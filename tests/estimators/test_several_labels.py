@@ -53,7 +53,7 @@ def test_it_is_cloned_pickled_and_searched(classifier):
     again = pickle.loads(pickle.dumps(classifier))
     np.testing.assert_array_equal(again.decision_function(X), classifier.decision_function(X))
     assert clone(classifier).get_params() == classifier.get_params()
-    search = GridSearchCV(MeasureClassifier(validation=0.3, **{**QUICK, "steps": 30}), {"l2": [0.0, 0.1]}, cv=2)
+    search = GridSearchCV(MeasureClassifier(validation=None, **QUICK), {"l2": [0.0, 0.1]}, cv=2)
     assert search.fit(X, Y).predict(X).shape == Y.shape
 
 
@@ -107,5 +107,9 @@ def test_what_takes_one_label_a_row_says_so(classifier):
         classifier.by_group(X, Y, Y[:, 0])
     with pytest.raises(ValueError, match="report is for one label a row"):
         classifier.report(X, Y, "report.html")
+    two = pickle.loads(pickle.dumps(classifier))
+    two.classes_ = two.classes_[:2]  # as of two labels, which are no two classes
+    with pytest.raises(ValueError, match="one label a row"):
+        an.SoftVote([two], measure="f1")
     with pytest.raises(ValueError, match="partial_fit takes one label a row"):
         classifier.partial_fit(X, Y[:, 0])

@@ -86,22 +86,19 @@ def test_the_plug_in_has_the_best_threshold_of_each_label_or_one_for_all():
     assert set(pooled.thresholds) == {metrics.best_threshold("f1", scores, signs)[0]}
 
 
-@pytest.mark.parametrize("measure", ["micro_f1", "min"])
-def test_training_for_a_measure_is_level_with_the_plug_in(measure):
-    direct, usual = (an.fit(X, Y, measure, algorithm=name, **ONE_PART) for name in ("auto", "plug_in"))
+def test_training_for_a_measure_is_level_with_the_plug_in():
+    direct, usual = (an.fit(X, Y, "min", algorithm=name, **ONE_PART) for name in ("auto", "plug_in"))
     assert direct.value(NEW, Y_NEW) == pytest.approx(usual.value(NEW, Y_NEW), abs=0.03)
-    n_drivers = 1 if measure == "micro_f1" else 3
-    assert len(direct.history[-1].duals) % n_drivers == 0 and direct.history[-1].duals and not usual.history[-1].duals
+    assert len(direct.history[-1].duals) % 3 == 0 and direct.history[-1].duals and not usual.history[-1].duals
 
 
 def test_a_linear_network_of_labels_is_that_of_each_label_by_itself():
     """Plain gradients of a mean of three objectives, at three times the rate, on the same batches."""
     options = {"algorithm": "cross_entropy", "optimizer": "sgd", "steps": 30, "validation": None, "seed": 3}
     joint = an.fit(X, Y, network=lambda d: zeroed(mlp(d, (), n_scores=3)), learning_rate=0.6, **options)
-    for k in range(3):
-        own = an.fit(X, Y[:, k], network=lambda d: zeroed(an.linear(d)), learning_rate=0.2, **options)
-        found = joint.decision_function(NEW)[:, k]
-        np.testing.assert_allclose(found, own.decision_function(NEW), rtol=2e-4, atol=2e-5)
+    own = an.fit(X, Y[:, 1], network=lambda d: zeroed(an.linear(d)), learning_rate=0.2, **options)
+    found = joint.decision_function(NEW)[:, 1]
+    np.testing.assert_allclose(found, own.decision_function(NEW), rtol=2e-4, atol=2e-5)
 
 
 def zeroed(network):
@@ -148,21 +145,21 @@ def test_a_file_keeps_a_measure_with_parameters_and_its_average(tmp_path, model)
 
 def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
     path, options = tmp_path / "run.npz", {**ONE_PART, "network": "linear", "steps": 100}
-    whole = an.fit(X, Y, "f1", **options)
-    an.fit(X, Y, "f1", on_step=lambda step: step.step == 50, checkpoint=path, **options)
-    resumed = an.fit(X, Y, "f1", checkpoint=an.Checkpoint(path, resume=True), **options)
+    whole = an.fit(X, Y, "micro_f1", **options)
+    an.fit(X, Y, "micro_f1", on_step=lambda step: step.step == 50, checkpoint=path, **options)
+    resumed = an.fit(X, Y, "micro_f1", checkpoint=an.Checkpoint(path, resume=True), **options)
     assert not resumed.interrupted and resumed.history[-1].sums == whole.history[-1].sums
     np.testing.assert_array_equal(resumed.decision_function(NEW), whole.decision_function(NEW))
-    np.testing.assert_array_equal(resumed.thresholds, whole.thresholds)
+    assert set(resumed.thresholds) == {whole.thresholds[0]} and any("v_0" in step.duals for step in resumed.history)
     with pytest.raises(ValueError, match="differs in.*labels|differs in.*sets"):
-        an.fit(X, 1 - Y, "f1", checkpoint=an.Checkpoint(path, resume=True), **options)
+        an.fit(X, 1 - Y, "micro_f1", checkpoint=an.Checkpoint(path, resume=True), **options)
 
 
 def test_sparse_matrices_booleans_and_frames_train_the_same_model():
     sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
     options = {**ONE_PART, "steps": 30, "averaging": 0.0, "network": "linear"}
     expected = an.fit(X, Y, **options)
-    for given in (Y == 1, sparse.csr_matrix(Y), pandas.DataFrame(Y, columns=["a", "b", "c"])):
+    for given in (sparse.csr_matrix(Y == 1), pandas.DataFrame(Y, columns=["a", "b", "c"])):
         model = an.fit(X, given, "macro_f1", **options)
         np.testing.assert_array_equal(model.decision_function(NEW), expected.decision_function(NEW))
     assert model.labels == ("a", "b", "c") and str(model.by_label(NEW, Y_NEW)).splitlines()[1].startswith("a ")
