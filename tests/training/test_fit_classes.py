@@ -188,7 +188,7 @@ WRONG = {
     "prior": ({"prior": 0.5}, "prior is for labels of two classes"),
     "groups": ({"groups": Y}, "groups is for labels of two classes"),
     "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
-    "backend": ({"backend": "cuda"}, "backend must be"),
+    "backend": ({"backend": "cuda"}, "unknown backend 'cuda'"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
     "texts": ({"X": ["a b"] * len(Y), "network": "tabular"}, "network='tabular' takes numbers: use attention or lstm"),
     "numbers": ({"network": "lstm"}, "texts must be a list of str for network='lstm'"),
