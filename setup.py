@@ -53,7 +53,8 @@ RIVALS = [
     "scikit-learn>=1.7,<2; python_version >= '3.10'",
     *FRAMES,
 ]
-TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7", *CSV]
+COMPLETION = ["shtab>=1.13,<2"]
+TEST = ["pytest>=7,<10", "hypothesis>=6.50,<7", *CSV, *COMPLETION]
 RELEASE = [
     "build>=1,<2",
     "twine>=5,<7",
@@ -179,7 +180,7 @@ setup(
     ext_modules=LIBRARIES,
     cmdclass={"build_ext": BuildLibrary},
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
-    entry_points={"console_scripts": ["aesara-nondecomp = aesara_nondecomp.cli:main"]},
+    entry_points={"console_scripts": ["aesara-nondecomp = aesara_nondecomp.cli:run"]},
     install_requires=CORE,
     extras_require={
         "progress": PROGRESS,
@@ -193,6 +194,7 @@ setup(
         "jax": JAX,
         "dask": DASK,
         "boosting": BOOSTING,
+        "completion": COMPLETION,
         "demo": PROGRESS + PLOTS + TEXT + SKLEARN,
         "benchmarks": PROGRESS
         + TEXT

@@ -1,8 +1,6 @@
 """Run the command line as ``python -m aesara_nondecomp``; the same as ``aesara-nondecomp``."""
 
-import sys
-
-from aesara_nondecomp.cli import main
+from aesara_nondecomp.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from aesara_nondecomp.cli.program import PROGRAM, Stop, UsageError, interrupted_at_once, stopped_by_signals
@@ -55,6 +57,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if stop.received is not None:  # what a library made of the signal
                 return _stopped(stop)
             return _fail(error)
+
+
+def run() -> NoReturn:
+    """Run the command of this process, and end the process with its exit status.
+
+    After a failure it ends without taking Python apart: a thread of pyarrow that still reads ahead would abort it.
+    """
+    try:
+        status = main()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else 0
+    if status and "pyarrow" in sys.modules and "mpi4py" not in sys.modules:  # MPI has to be finalised
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # its reader may be gone
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

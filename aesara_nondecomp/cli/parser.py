@@ -11,6 +11,7 @@ from typing import Any
 
 from aesara_nondecomp import __version__, measures
 from aesara_nondecomp._checks import positive_int, random_generator, require, suggestion
+from aesara_nondecomp.cli.completion import SHELLS, PrintCompletion
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.measures.constraints import parse_constraint
@@ -32,6 +33,12 @@ def build_parser() -> argparse.ArgumentParser:
         prog=PROGRAM, description="Train, apply and judge classifiers for F1, min(TPR, TNR), KLD and their like."
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        help="print what the shell reads to complete commands and options",
+    )
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_train(commands)
     _add_predict(commands)

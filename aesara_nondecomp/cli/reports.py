@@ -10,7 +10,6 @@ from typing import Any
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
-from aesara_nondecomp.models import Model
 from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences
 
 __all__ = [
@@ -39,7 +38,7 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def choice_lines(model: Model, rows: int, seconds: float) -> list[str]:
+def choice_lines(model: Any, rows: int, seconds: float) -> list[str]:
     """Say what a training chose, for ``--verbose``.
 
     Parameters

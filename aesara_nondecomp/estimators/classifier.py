@@ -26,9 +26,7 @@ from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, c
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
 from aesara_nondecomp.estimators.several_labels import LabelsMixin
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.metrics import Quantifier
-from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
@@ -118,7 +116,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     on_step : callable, optional
         Called with each `Step`; returning True stops training.
     verbose : int, default 0
-        Show a progress bar if above 0 (extra ``progress``).
+        Show progress if above 0: a bar on a terminal (extra ``progress``), otherwise a line now and then.
     random_state : int, RandomState or None, optional
         Equal integers give equal models, to the last bit.
 
@@ -442,6 +440,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         for name in ("pos_label", "prior"):
             value = getattr(self, name)
             require(value is None, f"{name} is for measures of two classes: of several, leave it out", value)
+        from aesara_nondecomp.measures import multiclass  # slow, and most labels are of two classes
+
         return multiclass.get(self.measure), spec._replace(n_scores=len(classes))
 
     def _network(self, spec: NetworkSpec) -> Any:
@@ -515,7 +515,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
         """Calibrate the model on labelled rows of all processes together."""
-        if isinstance(self.model_, ClassModel):  # of a single process
+        if self._of_several():  # of a single process
             self.model_.calibrate(X, y, weight)
             return
         comm, scores, signs = communicator(self.comm), np.zeros(0), np.zeros(0, "int8")

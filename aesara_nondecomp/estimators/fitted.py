@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,16 @@ from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
-from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.metrics.threshold import relative_scores
-from aesara_nondecomp.models import ClassModel
+from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
+
+if TYPE_CHECKING:  # slow, and most labels are of two classes
+    from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 
 Array = NDArray[Any]
 
@@ -274,7 +276,7 @@ class FittedMixin:
     def _of_several(self) -> bool:
         """Whether the fitted model is of several classes."""
         compat.check_is_fitted(self, "model_")
-        return isinstance(self.model_, ClassModel)
+        return not isinstance(self.model_, Model)
 
     def _require_two(self, what: str) -> None:
         require(not self._of_several(), f"{what} is for measures of two classes", self.model_.measure)

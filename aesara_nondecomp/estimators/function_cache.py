@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
 from aesara_nondecomp import networks
-from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.param_checks import AUTO, changed_options
+
+if TYPE_CHECKING:  # slow, and most labels are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 NetworkChoice = Union[str, Callable[[int], Network]]
 
@@ -180,5 +181,8 @@ def shared_functions(spec: NetworkSpec, size: int) -> TrainFunctions | ClassFunc
     network = make_network(spec, size)
     if spec.n_scores == 1:
         return TrainFunctions(network, spec.optimizer, spec.backend)
+    from aesara_nondecomp.measures.multiclass import Cells
+    from aesara_nondecomp.step.class_functions import ClassFunctions
+
     even = Cells(np.full(spec.n_scores, 1 / spec.n_scores))  # each training says what the shares of its rows are
     return ClassFunctions(network, even, spec.optimizer, spec.backend)

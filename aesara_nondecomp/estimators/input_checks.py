@@ -172,8 +172,8 @@ def check_labels(y: NDArray[Any], known: Any, measure: Any = None) -> NDArray[An
     found = _two_or_all(y)
     compat.assert_all_finite(found, input_name="y")
     compat.check_classification_targets(found)
-    kind, several = compat.type_of_target(found), takes_classes(measure)
-    if kind != "binary" and not (several and kind == "multiclass"):
+    kind = compat.type_of_target(found)
+    if kind != "binary" and not (kind == "multiclass" and takes_classes(measure)):
         raise ValueError(
             f"Only binary classification is supported by the measure {str(measure)!r}. The type of the target is "
             f"{kind}. For more classes give a measure of several: 'min_recall', 'macro_f1', 'micro_f1', 'kappa' or "
@@ -181,8 +181,9 @@ def check_labels(y: NDArray[Any], known: Any, measure: Any = None) -> NDArray[An
         )
     classes: NDArray[Any] = np.unique(found if known is None else np.asarray(known))
     strange = np.setdiff1d(found, classes).tolist()
-    if strange or len(classes) > 2 and not several:
-        count = "" if several else "two "
+    too_many = len(classes) > 2 and not takes_classes(measure)
+    if strange or too_many:
+        count = "two " if too_many or len(classes) == 2 else ""
         raise ValueError(f"labels must be of {count}known classes, got {strange} beside {classes.tolist()}")
     return classes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,19 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.estimators.input_checks import random_state_of
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
-from aesara_nondecomp.models import ClassModel, Model
+from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.step.class_functions import ClassFunctions
-from aesara_nondecomp.training.class_recipes import class_recipe
+from aesara_nondecomp.training.class_labels import needs_classes
 from aesara_nondecomp.training.divergence import check_weights
-from aesara_nondecomp.training.fit_classes import class_sampler
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.training_data import TrainingData, prepare
+
+if TYPE_CHECKING:  # slow, and most labels are of two classes
+    from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+    from aesara_nondecomp.models import ClassModel
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 _NO_ROWS_TO_CHOOSE_ON = (
     "partial_fit needs a recipe with a {0}, got one that chooses it on held-out rows (plug_in): a stream of rows has "
@@ -124,12 +126,18 @@ class Goal(NamedTuple):
         Of a single phase.
     measure : Measure or MulticlassMeasure
         What is trained for.
+    sampler : str or float
+        How batches are drawn.
+    kind : type
+        Of the model.
     rule : dict
         Fields of the model beside its weights and its record: prior and threshold, or priors and rule.
     """
 
     recipe: Recipe
     measure: Any
+    sampler: Any
+    kind: Any
     rule: dict[str, Any]
 
 
@@ -178,23 +186,22 @@ def advance(
         If data are unusable, training diverges, or the recipe has several phases, no threshold or no rule.
     """
     check_algorithm(given["algorithm"], given["prior"])
-    before, several = state.model, isinstance(measure, MulticlassMeasure)
-    same = before is None or isinstance(before, ClassModel) == several
+    before, several = state.model, needs_classes(measure)
+    same = before is None or isinstance(before, Model) != several
     require(same, "partial_fit goes on with its model: give a measure of as many classes", measure)
-    sampler = class_sampler(given["sampler"]) if several else given["sampler"]
     data = prepare(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
         positive=positive, sample_weight=sample_weight, standardize=given["standardize"], several=several,
     )  # fmt: skip
     functions: Any = data.network
     state = state.with_rows(data)
-    goal = _class_goal(state, measure, given) if several else _goal(state, measure, given, data)
+    goal = (_class_goal if several else _goal)(state, measure, given, data)
     recipe, driver = goal.recipe, copy.deepcopy(_only_driver(goal.recipe))
     batch_size = min(given["batch_size"], len(data.rows.signs))
     X, signs, weight, cell = data.rows
     with functions.lock.training():
         dtype = functions.network.dtype
-        batches = MiniBatches(X, signs, batch_size, state.rng, sampler, weight, dtype, cell=cell)
+        batches = MiniBatches(X, signs, batch_size, state.rng, goal.sampler, weight, dtype, cell=cell)
         averaging = recipe.averaging if given["averaging"] is None else given["averaging"]
         functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)
         _restore(functions, driver, state)
@@ -204,8 +211,9 @@ def advance(
         history += islice(steps, batches.steps_per_epoch)
         parameters, trained = functions.averaged_parameters(), functions.state()
         check_weights(functions.comm, [*parameters, *trained.values()], history[-1])
-    kind: Any = ClassModel if several else Model
-    model = kind(functions, parameters, goal.measure, data.classes, encoder=data.encoder, history=history, **goal.rule)
+    model = goal.kind(
+        functions, parameters, goal.measure, data.classes, encoder=data.encoder, history=history, **goal.rule
+    )
     return model, state._replace(model=model, functions=trained, driver=driver.state())
 
 
@@ -218,18 +226,24 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
     threshold = _fixed_threshold(recipe)
     if isinstance(state.model, Model):
         threshold = state.model.threshold
-    return Goal(recipe, found, {"prior": problem.prior, "threshold": threshold})
+    return Goal(recipe, found, given["sampler"], Model, {"prior": problem.prior, "threshold": threshold})
 
 
-def _class_goal(state: PartialFitState, measure: MulticlassMeasure, given: dict[str, Any]) -> Goal:
+def _class_goal(state: PartialFitState, measure: MulticlassMeasure, given: dict[str, Any], data: TrainingData) -> Goal:
     """Of several classes; a rule that a `fit` has chosen stays, and with it the training that it was chosen for."""
+    from aesara_nondecomp.measures.multiclass import Cells
+    from aesara_nondecomp.models import ClassModel
+    from aesara_nondecomp.training.class_recipes import class_recipe
+    from aesara_nondecomp.training.fit_classes import class_sampler
+
     seen = np.array(state.seen)
     cells = Cells(seen / seen.sum())
     rule = state.model.rule if isinstance(state.model, ClassModel) else None
     recipe = class_recipe(given["algorithm"], measure, cells, 0.5 / seen.sum(), held_out=rule is not None)
     if recipe.plug_in is not None and rule is None:
         raise ValueError(_NO_ROWS_TO_CHOOSE_ON.format("rule"))
-    return Goal(recipe, measure, {"priors": cells.priors, "rule": rule})
+    sampler = class_sampler(given["sampler"])
+    return Goal(recipe, measure, sampler, ClassModel, {"priors": cells.priors, "rule": rule})
 
 
 def _restore(functions: Any, driver: Any, state: PartialFitState) -> None:

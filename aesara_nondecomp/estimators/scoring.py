@@ -15,7 +15,6 @@ from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import number, require, warn_caller
 from aesara_nondecomp.data.labels import count_labels, encode_classes, encode_classes_as, encode_pair
 from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, make_scorer
-from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import check_same_length, checked_weights
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
@@ -64,7 +63,7 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     if not (isinstance(zero_division, str) and zero_division == WARN):
         zero_division = number("zero_division", zero_division, "'warn' or a number")
     if needs_classes(measure):
-        measure = multiclass.get(measure)
+        measure = measures.multiclass.get(measure)
     elif isinstance(measures.get(measure), measures.GroupMeasure):
         raise ValueError(
             f"measure_scorer takes measures of labels alone, got {measure}, which needs groups: leave scoring out, and "
@@ -127,9 +126,9 @@ def oriented_value(
 
 def _value_of_several(
     y_true: Any, y_predicted: Any, measure: Any, pos_label: Any, sample_weight: Any, labels: Any
-) -> tuple[multiclass.MulticlassMeasure, float]:
+) -> tuple[measures.multiclass.MulticlassMeasure, float]:
     """The measure of several classes, and its value."""
-    found = multiclass.get(measure)
+    found = measures.multiclass.get(measure)
     require(pos_label is None, "pos_label is for labels of two classes: of several, leave it out", pos_label)
     classes = encode_classes(np.concatenate([y_true, y_predicted]) if labels is None else labels).classes
     codes, predicted = encode_classes_as(y_true, classes), encode_classes_as(y_predicted, classes)

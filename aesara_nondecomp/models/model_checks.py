@@ -14,10 +14,10 @@ from aesara_nondecomp import networks
 from aesara_nondecomp._checks import number, positive_int, require
 from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder
 from aesara_nondecomp.metrics import Quantifier
-from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.networks import Network
 
 if TYPE_CHECKING:
+    from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
     from aesara_nondecomp.models.class_model import ClassModel
     from aesara_nondecomp.models.label_model import MultilabelModel
     from aesara_nondecomp.models.model import Model

@@ -173,7 +173,8 @@ def fit(
     checkpoint : path or Checkpoint, optional
         File that holds the state of the run, from which it can be resumed.
     progress : bool, optional
-        Show a progress bar on stderr (extra ``progress``). Default: only if stderr is a terminal.
+        Show progress on stderr: a bar on a terminal (extra ``progress``), otherwise a line now and then. Default: only
+        if stderr is a terminal.
     comm : communicator, optional
         Of mpi4py: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are those of
         this process, and all other arguments are equal in all processes. Each process returns the same model, equal up

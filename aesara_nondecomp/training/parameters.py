@@ -119,7 +119,7 @@ def _algorithm(name: str, value: Any) -> Any:
 
 def _network(name: str, value: Any) -> Any:
     """A name is one of the table of networks; `fit` checks what else a network can be."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value != "auto":
         from aesara_nondecomp import networks
 
         choose("network", value, {"auto": None, **networks.BUILDERS})
@@ -291,7 +291,7 @@ PARAMETERS: dict[str, Parameter] = {
         None, "path or Checkpoint", _optional(_checkpoint), "A file from which an interrupted run is resumed."
     ),
     "progress": Parameter(
-        None, "bool", _optional(_of_kind((bool, np.bool_), "True, False or None")), "A progress bar on stderr."
+        None, "bool", _optional(_of_kind((bool, np.bool_), "True, False or None")), "Progress on stderr: a bar on a terminal, otherwise a line now and then."
     ),
     "backend": Parameter(
         "c", "c or jax", _named_in("step.backends", "BACKENDS"), "Compile through C++, or through JAX.", str

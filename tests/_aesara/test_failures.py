@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from test_setup import before_aesara, flags_after_configure, in_fresh_python  # noqa: F401
 
-from aesara_nondecomp._aesara import failures, setup
-from aesara_nondecomp._aesara.failures import explained_compilation, explained_import
+from aesara_nondecomp._aesara import setup
+from aesara_nondecomp._aesara.failures import cache_folder, explained_compilation, explained_import
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has another folder for the cache")
 
@@ -186,10 +186,10 @@ def test_a_cache_folder_that_cannot_be_made_is_one_error_with_the_setting_to_cha
     with pytest.raises(
         OSError, match="no cache for compiled code. Unable to create.*AESARA_FLAGS=base_compiledir=FOLDER"
     ):
-        failures.cache_folder(Config())
+        cache_folder(Config())
 
 
 def test_the_folder_of_a_compiler_is_named_even_if_it_is_full(monkeypatch):
     monkeypatch.setenv("TMPDIR", "/full")
-    with pytest.raises(OSError, match="'/cache' or '/full'"), failures.explained_compilation("/cache"):
+    with pytest.raises(OSError, match="'/cache' or '/full'"), explained_compilation("/cache"):
         raise ValueError("No space left on device")

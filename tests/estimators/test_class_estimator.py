@@ -318,7 +318,7 @@ def test_a_recipe_of_several_classes_is_refused_for_two(method):
 
 
 @pytest.mark.parametrize(("given", "message"), [
-    ({"classes": LABELS[:2]}, r"known classes, got \['rare'\]"),
+    ({"classes": LABELS[:2]}, r"two known classes, got \['rare'\]"),
     ({"classes": [*LABELS, "unseen"]}, r"partial_fit needs rows of each class, got .none of \['unseen'\]"),
     ({"algorithm": "plug_in"}, "needs a recipe with a rule"),
     ({"constraints": [share(at_most=0.5)]}, "constraints"),

@@ -1,0 +1,55 @@
+"""Completion of commands and options in the shell, by shtab (extra ``completion``)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+SHELLS = ("bash", "zsh", "fish")
+_FILES = ("data", "model", "other", "out", "report", "html")  # arguments that are paths
+
+
+class PrintCompletion(argparse.Action):
+    """Print the script that a shell reads, and exit as ``--help`` does."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
+        """Print the script for the shell `values`.
+
+        Parameters
+        ----------
+        parser : ArgumentParser
+            Of the whole command line.
+        namespace : Namespace
+            Not used.
+        values : str
+            The shell.
+        option_string : str, optional
+            Not used.
+
+        Raises
+        ------
+        ImportError
+            If shtab is missing.
+        """
+        try:
+            import shtab
+        except ImportError:
+            raise ImportError("completion needs shtab: pip install 'aesara-nondecomp[completion]'") from None
+        for action in _all_actions(parser):
+            if action.dest in _FILES:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # what shtab looks for
+        print(shtab.complete(parser, shell=values))
+        parser.exit()
+
+
+def _all_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """The arguments of a parser and of its commands."""
+    actions: list[argparse.Action] = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            actions += [each for command in action.choices.values() for each in _all_actions(command)]
+        else:
+            actions.append(action)
+    return actions
