@@ -291,7 +291,10 @@ PARAMETERS: dict[str, Parameter] = {
         None, "path or Checkpoint", _optional(_checkpoint), "A file from which an interrupted run is resumed."
     ),
     "progress": Parameter(
-        None, "bool", _optional(_of_kind((bool, np.bool_), "True, False or None")), "Progress on stderr: a bar on a terminal, otherwise a line now and then."
+        None,
+        "bool",
+        _optional(_of_kind((bool, np.bool_), "True, False or None")),
+        "Progress on stderr: a bar on a terminal, otherwise a line now and then.",
     ),
     "backend": Parameter(
         "c", "c or jax", _named_in("step.backends", "BACKENDS"), "Compile through C++, or through JAX.", str
