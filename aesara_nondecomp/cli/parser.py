@@ -88,7 +88,7 @@ def _add_train(commands: Any) -> None:
         help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
         "repeated)",
     )
-    for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "patience"):
+    for name in (*FIT_OPTIONS, "algorithm", "network", "hidden", "activation", "dropout", "members", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
     _add_parameter(train, "validation")

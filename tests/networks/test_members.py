@@ -188,6 +188,19 @@ def test_fit_trains_members_of_a_network_of_ones_own():
     assert model.network_description["members"] == K
 
 
+def test_the_estimator_makes_members_of_the_network_that_follows_from_the_rows():
+    pytest.importorskip("sklearn")
+    from aesara_nondecomp import MeasureClassifier
+
+    y = (X[:, 0] > 0).astype(int)
+    options = {"members": 3, "hidden": (4,), "steps": 5, "validation": None, "random_state": 0}
+    description = MeasureClassifier(**options).fit(X, y).model_.network_description
+    assert (description["builder"], description["members"], description["numeric"]) == ("tabular", 3, [0, 1, 2])
+    for network, rows in (("mlp", X), ("linear", X), ("auto", (X > 0).astype(int))):
+        with pytest.raises(ValueError, match="members"):
+            MeasureClassifier(network=network, **options).fit(rows, y)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
