@@ -129,7 +129,7 @@ def _add_train(commands: Any) -> None:
         "repeated)",
     )
     _add_parameter(train, "algorithm", _class_algorithms)
-    for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "patience"):
+    for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "members", "patience"):
         _add_parameter(train, name)
     train.add_argument("--preset", default="default", help=argparse.SUPPRESS)  # of 0.1; say --algorithm paper
     _add_parameter(train, "validation")

@@ -63,6 +63,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0
         Probability in [0, 1) of dropping a hidden unit while training.
+    members : int, default 1
+        Number of members of tabular, at least 1, which share its layers and vote with their mean score; see
+        `networks.tabular`. Any other network refuses it.
     steps : int, optional
         Gradient steps of a network, at least 1; an upper limit if rows are held out, as those choose the best step.
         Default: a tenth of its number of rows, from 300 to 3,000.
@@ -172,6 +175,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         hidden: Sequence[int] = (64, 64),
         activation: str = "relu",
         dropout: float = 0.0,
+        members: int = 1,
         steps: int | None = None,
         batch_size: int = 512,
         optimizer: Any = "adamw",
@@ -204,6 +208,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         self.hidden = hidden
         self.activation = activation
         self.dropout = dropout
+        self.members = members
         self.steps = steps
         self.batch_size = batch_size
         self.optimizer = optimizer

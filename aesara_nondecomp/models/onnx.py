@@ -183,6 +183,9 @@ def _add_network(
         layer = _add_block(rows, description, parameters[:4], own_nodes, own)
         parameters = parameters[4:]
     operator, options = choose("activation", description["activation"], ACTIVATIONS).onnx
+    if description.get("members", 1) > 1:
+        layer = _add_members(layer, parameters, (operator, options), own_nodes, own)
+        parameters = ()
     n_layers = len(parameters) // 2
     for k, (W, b) in enumerate(zip(parameters[::2], parameters[1::2])):
         own.update({f"W{k}": W, f"b{k}": b})
@@ -198,6 +201,37 @@ def _add_network(
     constants.update({renamed(name): value for name, value in own.items()})
     nodes += [(kind, [*map(renamed, inputs)], renamed(output), more) for kind, inputs, output, more in own_nodes]
     return renamed(layer)
+
+
+def _add_members(
+    below: str,
+    parameters: Sequence[NDArray[Any]],
+    activation: tuple[str, dict[str, Any]],
+    nodes: list[Node],
+    constants: dict[str, NDArray[Any]],
+) -> str:
+    """Add the layers of members, side by side in a dimension of their own; return the name of their mean score."""
+    factors, *layers = parameters
+    *hidden, (W, b) = zip(layers[::2], layers[1::2])
+    operator, options = activation
+    constants.update(factors=factors, member=np.array([1]), unit=np.array([2]), head_W=W.T, head_b=b)
+    nodes += [("Unsqueeze", [below, "member"], "shared", {}), ("Mul", ["shared", "factors"], "of_members", {})]
+    layer = "of_members"
+    for k, (W_k, b_k) in enumerate(hidden):
+        constants.update({f"W{k}": W_k, f"b{k}": b_k})
+        nodes += [
+            ("MatMul", [layer, f"W{k}"], f"product{k}", {}),
+            ("Add", [f"product{k}", f"b{k}"], f"z{k}", {}),
+            (operator, [f"z{k}"], f"a{k}", options),
+        ]
+        layer = f"a{k}"
+    nodes += [
+        ("Mul", [layer, "head_W"], "own_units", {}),
+        ("ReduceSum", ["own_units", "unit"], "sums", {"keepdims": 0}),
+        ("Add", ["sums", "head_b"], "member_scores", {}),
+        ("ReduceMean", ["member_scores"], "score", {"axes": [1], "keepdims": 1}),
+    ]
+    return "score"
 
 
 def _add_scaling(

@@ -1,7 +1,7 @@
 """Networks: a symbolic input, symbolic scores and shared parameters.
 
-Reading order: `network` (what a network is), `feedforward`, `tabular` and `recurrent` (the builders), `build` (their
-table).
+Reading order: `network` (what a network is), `members` (layers that members share), `feedforward`, `tabular` and
+`recurrent` (the builders), `build` (their table).
 """
 
 from aesara_nondecomp.networks.build import BUILDERS, Builder, build, make, parameter_shapes, takes_tokens

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp._checks import choose, number, positive_int, random_generator, require
+from aesara_nondecomp.networks.members import mean_of_members
 from aesara_nondecomp.networks.network import Network
 from aesara_nondecomp.ops import ACTIVATIONS, dense
 from aesara_nondecomp.ops import dropout as dropped
@@ -179,8 +180,12 @@ def _layered(
     block: Callable[..., Any] | None = None,
     block_names: Sequence[str] = (),
     undecayed: Sequence[str] = (),
+    forward: Callable[..., tuple[Any, Any]] | None = None,
 ) -> Network:
-    """Dense layers on the rows, or on what `block` makes of the rows and the first parameters, those of its names."""
+    """Dense layers on the rows, or on what `block` makes of the rows and the first parameters, those of its names.
+
+    With `forward`, which computes the scores of members and the last hidden layer, they are layers of members.
+    """
     activation, dropout, dtype = (description[name] for name in ("activation", "dropout", "dtype"))
     rng = random_generator(seed)
     values, n_block = draw(rng), len(block_names)
@@ -189,12 +194,13 @@ def _layered(
     parameters = [aesara.shared(value, name=name) for value, name in zip(values, names)]
     X = at.TensorType(dtype, shape=(None, n_features))("X")
     below, dense_parameters = block(X, *parameters[:n_block]) if block else X, parameters[n_block:]
-    scores, features = _forward(below, dense_parameters, activation)
+    layered = forward or _forward
+    outputs, features = layered(below, dense_parameters, activation)
     streams = aesara.tensor.random.utils.RandomStream(int(rng.integers(2**31))) if dropout else None
-    training = _forward(below, dense_parameters, activation, dropout, streams)[0] if dropout else scores
+    training = layered(below, dense_parameters, activation, dropout, streams)[0] if dropout else outputs
     return Network(
         X,
-        scores,
+        mean_of_members(outputs) if forward else outputs,
         parameters,
         training_scores=training,
         features=features,
@@ -203,6 +209,7 @@ def _layered(
         streams=streams,
         draw=draw,
         description=description,
+        member_scores=outputs if forward else None,
     )
 
 

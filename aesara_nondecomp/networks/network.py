@@ -47,6 +47,9 @@ class Network:
         looks up are updated (`ops.row_update` says how that differs). A table not listed is updated as a whole.
     extras : dict of str to symbolic variable, optional
         Further outputs, with one row per input row: see `TrainFunctions.extra`.
+    member_scores : symbolic matrix, shape (b, k), optional
+        The scores of k members, whose mean `scores` is. Each member is trained on its own rewards, and duals follow the
+        mean; `training_scores` then have this shape too. Default: one network without members.
 
     Attributes
     ----------
@@ -67,7 +70,7 @@ class Network:
     ------
     ValueError
         If a parameter is listed twice, the scores are no vector or matrix, do not depend on the input or on a
-        parameter, or `features` and `head` are not given together.
+        parameter, `features` and `head` are not given together, or `member_scores` are no matrix of a known width.
     TypeError
         If a parameter is no shared variable of the scores' dtype, or the scores are not floats.
     """
@@ -87,10 +90,12 @@ class Network:
         description: dict[str, Any] | None = None,
         lookups: Sequence[Lookup] = (),
         extras: dict[str, Any] | None = None,
+        member_scores: Any = None,
     ):
-        self.inputs, self.scores = inputs, scores
+        self.inputs, self.scores, self.member_scores = inputs, scores, member_scores
         self.parameters = list(parameters)
-        self.training_scores = scores if training_scores is None else training_scores
+        trained = scores if member_scores is None else member_scores
+        self.training_scores = trained if training_scores is None else training_scores
         self.features, self.head = features, None if head is None else list(head)
         self.decayed = [p for p in self.parameters if p.ndim >= 2] if decayed is None else list(decayed)
         self.description = description or {}
@@ -169,8 +174,10 @@ class Network:
         if self.features is None or self.head is None:
             raise ValueError("this network has no split into lower part and head. Build it with `features` and `head`.")
         features = aesara.tensor.TensorType(self.features.dtype, shape=(None, *self.features.type.shape[1:]))()
-        scores = aesara.graph.clone_replace(self.scores, {self.features: features})
-        return Network(features, scores, self.head, decayed=[p for p in self.decayed if p in self.head])
+        outputs = [self.scores] if self.member_scores is None else [self.scores, self.member_scores]
+        scores, *members = aesara.graph.clone_replace(outputs, {self.features: features})
+        decayed = [p for p in self.decayed if p in self.head]
+        return Network(features, scores, self.head, decayed=decayed, member_scores=members[0] if members else None)
 
     def _put(self, values: Sequence[NDArray[Any]]) -> None:
         for parameter, value in zip(self.parameters, values):
@@ -184,6 +191,11 @@ class Network:
             )
         if not self.scores.dtype.startswith("float"):
             raise TypeError(f"a network needs float scores, got {self.scores.dtype}. Cast them.")
+        members = self.member_scores
+        if members is not None and (members.ndim != 2 or members.type.shape[1] is None):
+            raise ValueError(
+                f"member_scores must be a matrix (b, k) of a known number k of members, got {members.type}"
+            )
         if (self.features is None) != (self.head is None):
             raise ValueError("give `features` and `head` together: the lower part's output and the parameters above it")
         self._check_parameters()

@@ -15,6 +15,7 @@ from aesara_nondecomp._checks import choose, positive_number, require
 from aesara_nondecomp.metrics.cell_rates import CellSums
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.networks import Network
+from aesara_nondecomp.networks.members import mean_of_members
 from aesara_nondecomp.ops import cell_reward_sums, optimisers, reward_sums
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
@@ -213,8 +214,7 @@ class AscentFunctions:
 
     @cached_property
     def _ascend_cells(self) -> Any:
-        scores, weights = self.network.training_scores, self._cell_weights
-        objective, sums, of_cells = cell_reward_sums(scores, self._y, self._cell, weights, self._temperature)
+        objective, sums, of_cells = self._trained(cell_reward_sums, [self._y, self._cell], self._cell_weights)
         norms, updates = self._optimiser_state.updates(self._optimiser_state.gradients_of(objective))
         inputs = [self.network.inputs, self._y, self._cell]
         return self._function(inputs, [sums, of_cells, *norms], "ascend_cells", updates=updates)
@@ -239,11 +239,23 @@ class AscentFunctions:
 
     def _class_objective(self) -> tuple[Any, Any]:
         """The weighted objective while training, and the class sums."""
-        objective, sums = reward_sums(self.network.training_scores, self._y, self._weights, self._temperature)
+        objective, sums = self._trained(reward_sums, [self._y], self._weights)
         return objective, sums
+
+    def _trained(self, rewards: Any, of_rows: Sequence[Any], weights: Any) -> Any:
+        """The rewards of the training scores: the mean objective of the members, and the sums of their mean score."""
+        scores = self.network.training_scores
+        if self.network.member_scores is None:
+            return rewards(scores, *of_rows, weights, self._temperature)
+        repeated = [at.concatenate([values] * scores.type.shape[1]) for values in of_rows]
+        objective, *_ = rewards(scores.T.reshape((-1,)), *repeated, weights, self._temperature)
+        _, *sums = rewards(mean_of_members(scores), *of_rows, weights, self._temperature)
+        return objective, *sums
 
     def _row_objective(self) -> tuple[Any, Any]:
         """Sum of the scores, each times its coefficient; and the vector of coefficients."""
         scores, coefficients = self.network.training_scores, at.vector("coefficients", dtype=self.network.dtype)
+        if self.network.member_scores is not None:
+            scores = mean_of_members(scores)
         column = scores if scores.ndim == 1 else scores[:, 0]
         return (coefficients * column).sum(), coefficients

@@ -157,9 +157,9 @@ def fit(
         Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
         none of these come from rows that were trained on.
 
-        - "auto": from 20,000 rows on, with 500 of each class, and for texts, a stratified fifth; below that five folds:
-          each of five networks is trained without one fold, and their mean score is the model's, so that all rows are
-          trained on;
+        - "auto": from 20,000 rows on, with 8,000 of each class (from 200,000 rows on, or of several classes, with 500),
+          and for texts, a stratified fifth; below that five folds: each of five networks is trained without one fold,
+          and their mean score is the model's, so that all rows are trained on;
         - a share of the rows in (0, 1), stratified; "last", the last fifth, for rows in the order of time;
         - a number of stratified folds, or a splitter of scikit-learn that holds no row out twice;
         - rows of your own, (X, y); sample weights are not used there; (X, y, groups) if there are `groups`;

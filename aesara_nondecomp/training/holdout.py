@@ -15,9 +15,11 @@ from aesara_nondecomp.data.splits import fold_rows, split_rows
 AUTO, LAST = "auto", "last"
 SHARE = 0.2  # of the rows, held out once
 FOLDS = 5
-# From so many rows on, and so many of the rarer class, a single held-out part measures well enough. Below that, folds
-# waste no row, and their networks vote; five of them take seconds there.
-ROWS_FOR_ONE_PART, RARE_ROWS_FOR_ONE_PART = 20_000, 100
+# A single part is held out from so many rows on, if it has so many of the rarest class: with fewer than 1,600 the
+# standard error of a rate may exceed .0125. Otherwise folds waste no row, and their networks vote. Of very many rows,
+# which take long to score, and of several classes, fewer must do.
+ROWS_FOR_ONE_PART, VERY_MANY_ROWS = 20_000, 200_000
+RARE_ROWS_FOR_ONE_PART, FEW_RARE_ROWS_FOR_ONE_PART = 1_600, 100
 NEEDED = (
     "validation must be 'auto', 'last', a share of the rows strictly between 0 and 1, a number of folds of at least 2, "
     "a scikit-learn splitter, rows with groups (X, y, groups), or a pair (X, y)"
@@ -182,7 +184,9 @@ def _automatic(classes: NDArray[Any], groups: Any, one_part: bool) -> float | in
         rarest = min(rarest, *(len(np.unique(np.asarray(groups)[classes == value])) for value in found))
     if rarest < 2:
         return None
-    enough = len(classes) >= ROWS_FOR_ONE_PART and SHARE * rarest >= RARE_ROWS_FOR_ONE_PART
+    few_must_do = len(classes) >= VERY_MANY_ROWS or len(found) > 2
+    needed = FEW_RARE_ROWS_FOR_ONE_PART if few_must_do else RARE_ROWS_FOR_ONE_PART
+    enough = len(classes) >= ROWS_FOR_ONE_PART and SHARE * rarest >= needed
     return SHARE if enough or one_part else min(FOLDS, rarest)
 
 

@@ -26,7 +26,7 @@ from aesara_nondecomp.training.table_network import TableNetwork
 
 AUTO = "auto"
 # Options of a network; a network that does not take one refuses it.
-NETWORK_OPTIONS = ("hidden", "activation", "dropout")
+NETWORK_OPTIONS = ("hidden", "activation", "dropout", "members")
 
 
 def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:

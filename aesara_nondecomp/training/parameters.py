@@ -227,6 +227,9 @@ PARAMETERS: dict[str, Parameter] = {
         0.0, "float in [0, 1)", _between(0, 1, "lie in [0, 1)", low_too=True),
         "Probability of dropping a hidden unit while training.", float,
     ),
+    "members": Parameter(
+        1, "int >= 1", positive_int, "Members of tabular, which share its layers and vote with their mean score.", int
+    ),
     "dtype": Parameter(
         "float32", "float32 or float64", _one_of("dtype", ("float32", "float64")), "Of weights and scores."
     ),

@@ -270,6 +270,11 @@ SPOILED = {
         TypeError,
         r"the dtype of the scores, float32, got W \(float64\)",
     ),
+    "members of an unknown number": (
+        lambda n: Network(n.X, n.scores, [n.W, n.v], member_scores=at.dmatrix()),
+        ValueError,
+        "member_scores must be a matrix .b, k. of a known number k of members",
+    ),
     "features alone": (
         lambda n: Network(n.X, n.scores, [n.W, n.v], features=n.features),
         ValueError,
@@ -306,6 +311,7 @@ DESCRIBED = [
     lambda: mlp(3, (5, 2)),
     lambda: make("tabular", 4, hidden=(), numeric=(0, 2), bins=((1, 0.0, 1.0),), frequencies=3, outputs=2),
     lambda: make("tabular", 2, hidden=(3,), numeric=()),
+    lambda: make("tabular", 3, hidden=(3, 2), numeric=(1,), members=4),
     lambda: lstm(9, 2, 3),
     lambda: make("attention", 9, embedding=2, hidden=3, alignment=4, decoder=5),
 ]

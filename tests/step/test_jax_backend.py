@@ -234,6 +234,7 @@ def by_numpy(inputs, outputs, name, updates=()):
 NETWORKS = {
     "mlp": lambda: networks.mlp(d, (4, 3), seed=0),
     "tabular": lambda: networks.tabular(d, (4, 3), bins=[(0, -1.0, 0.5)], seed=0),
+    "members": lambda: networks.tabular(d, (4, 3), members=3, seed=0),
     "lstm": lambda: networks.lstm(V, 4, 3, seed=0),
     "attention": lambda: networks.attention(V, 4, 3, 3, 3, seed=0),
 }

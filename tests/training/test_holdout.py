@@ -32,10 +32,13 @@ SHARE, FIVE = 1, 5
 @pytest.mark.parametrize(
     ("n", "positives", "expected"),
     [
-        (20_000, 500, SHARE),
-        (20_000, 19_500, SHARE),
-        (19_999, 5_000, FIVE),
-        (20_000, 499, FIVE),
+        (20_000, 8_000, SHARE),
+        (20_000, 12_000, SHARE),
+        (19_999, 9_000, FIVE),
+        (20_000, 7_999, FIVE),
+        (199_999, 7_999, FIVE),
+        (200_000, 500, SHARE),
+        (200_000, 199_500, SHARE),
         (200_000, 499, FIVE),
         (200_000, 199_501, FIVE),
         (100, 5, FIVE),
@@ -52,6 +55,13 @@ def test_auto_holds_a_fifth_out_of_many_rows_and_folds_of_fewer(n, positives, ex
     parts = 5 if expected == SHARE else expected
     for _, held in folds:
         assert abs(np.sum(signs[held] > 0) - positives / parts) < 1
+
+
+@pytest.mark.parametrize(("rarest", "expected"), [(500, SHARE), (499, FIVE)])
+def test_auto_needs_fewer_rows_of_the_rarest_of_several_classes(rarest, expected):
+    classes = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [12_000, 8_000, rarest]))
+    folds = plan_folds("auto", np.where(classes > 0, 1, -1), 0, strata=classes, classes=classes)
+    assert len(folds) == expected
 
 
 def test_auto_holds_out_a_share_if_networks_take_long():
