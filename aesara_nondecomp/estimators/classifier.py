@@ -326,8 +326,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         it goes on from the first of them, with a warning. Every call needs rows of each class. The prior is that of
         all rows seen so far; calibration and error rates are measured on the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
-        Of several classes the algorithm "auto" is the measure's own, as no rows are held out to choose a rule on; after
-        a `fit` that chose one, it is cross-entropy, and the rule stays.
+        Of several classes, where "auto" is a plug-in, it is the measure's own algorithm, as no rows are held out to
+        choose a rule on; after a `fit` that chose one, it is cross-entropy, and the rule stays.
 
         Parameters
         ----------

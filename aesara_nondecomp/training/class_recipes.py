@@ -38,7 +38,7 @@ def class_recipe(
     eps : float
         Smoothing of KLD-like measures, 1 / (2 n).
     held_out : bool, default True
-        Whether there are rows held out to choose a rule on. Without them "auto" trains by the measure's own driver.
+        Whether there are rows held out to choose a rule on. Where "auto" lacks them, it is the measure's own driver.
 
     Returns
     -------
@@ -54,9 +54,10 @@ def class_recipe(
         own = all(isinstance(phase.driver, CellDriver) for phase in algorithm.phases)
         require(own, "a recipe of several classes needs drivers of drivers.multiclass", algorithm)
         return algorithm
-    if algorithm == "auto" and not held_out:
-        algorithm = next(iter(measure.drivers()), algorithm)
-    return choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
+    recipe = choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
+    if algorithm == "auto" and recipe.plug_in is not None and not held_out and measure.drivers():
+        return CLASS_BUILDERS[measure.drivers()[0]](measure, cells, eps)
+    return recipe
 
 
 def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
