@@ -1,6 +1,7 @@
 """CoverType with its seven classes: the recall of the worst one, with a network and a linear model, and macro F1.
 
-60,000 rows to train on and 100,000 to test, another draw of rows for each seed.
+60,000 rows to train on and 100,000 to test, another draw of rows for each seed. The network is the MLP 64-64 for all
+methods that do not say otherwise; a plain call's is "tabular".
 """
 
 from __future__ import annotations
@@ -84,14 +85,14 @@ def _run(
         yield name, {measure: [each[measure] for each in values] for measure in measures}
 
 
-def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "auto") -> Results:
+def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "mlp") -> Results:
     """The recall of the worst class."""
 
     def ours(offsets: Any, **options: Any) -> Callable[..., Predictions]:
         return lambda problem, seed: _fit("min_recall", problem, seed, offsets, network=network, **options)
 
     methods: dict[str, Any] = {
-        "plain call": ours("auto"),
+        "cross_entropy, offsets": ours("auto"),
         "duple": ours(False, algorithm="duple"),
         "duple, offsets": ours("auto", algorithm="duple"),
         "cross_entropy": ours(False, algorithm="cross_entropy"),
@@ -100,19 +101,23 @@ def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "auto"
         "logit_adjusted": ours(False, algorithm="logit_adjusted"),
         "logit_adjusted, offsets": ours(True, algorithm="logit_adjusted"),
     }
-    if network == "auto":
+    if network == "mlp":
+        methods["plain call"] = lambda problem, seed: _fit("min_recall", problem, seed)
         methods["boosting, offsets"] = lambda problem, seed: _boosting("min_recall", "offsets", problem, seed)
     yield from _run(methods, ("min_recall", "accuracy"), data_dir, seeds)
 
 
 def macro_f1(data_dir: str | None, seeds: Sequence[int]) -> Results:
     """The mean F1 of the classes."""
+
+    def ours(offsets: Any, **options: Any) -> Callable[..., Predictions]:
+        return lambda problem, seed: _fit("macro_f1", problem, seed, offsets, network="mlp", **options)
+
     methods: dict[str, Any] = {
         "plain call": lambda problem, seed: _fit("macro_f1", problem, seed),
-        "cross_entropy": lambda problem, seed: _fit("macro_f1", problem, seed, False, algorithm="cross_entropy"),
-        "logit_adjusted, offsets": lambda problem, seed: _fit(
-            "macro_f1", problem, seed, True, algorithm="logit_adjusted"
-        ),
+        "cross_entropy, linearised": ours("auto", algorithm="plug_in_linear"),
+        "cross_entropy": ours(False, algorithm="cross_entropy"),
+        "logit_adjusted, offsets": ours(True, algorithm="logit_adjusted"),
         "boosting, plug-in": lambda problem, seed: _boosting("macro_f1", "linearised", problem, seed),
     }
     yield from _run(methods, ("macro_f1", "accuracy"), data_dir, seeds)
