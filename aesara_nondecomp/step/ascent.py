@@ -38,7 +38,7 @@ class AscentFunctions:
     """
 
     def __init__(self, network: Network, optimizer: str | optimisers.Optimiser = "adam", backend: str = "c"):
-        needed = "two classes need a network with one score for a row, of shape (b,) or (b, 1)"
+        needed = "two classes need a network with one score for a row, or scores of shape (b,) or (b, 1)"
         require(network.n_scores in (1, None), needed, network.n_scores)
         self.network, self.optimizer, self.backend = network, optimisers.get(optimizer), backend
         self._function = choose("backend", backend, BACKENDS)

@@ -19,11 +19,21 @@ from functools import partial
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.drivers.multiclass import DAME, DENIM, DUPLE, CellDriver, FixedGains
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.training.recipes import Phase, Recipe
+
+# Of networks without a hidden layer: at 0.01 their weights are still on the way after all steps. Of four draws of
+# CoverType the smallest recall by DUPLE rose from .601 to .616, and by logit adjustment from .518 to .542.
+LINEAR_RATE = 0.05
 
 
 def class_recipe(
-    algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, eps: float, held_out: bool = True
+    algorithm: str | Recipe,
+    measure: MulticlassMeasure,
+    cells: Cells,
+    eps: float,
+    held_out: bool = True,
+    network: Network | None = None,
 ) -> Recipe:
     """The recipe that trains a measure of several classes.
 
@@ -39,6 +49,8 @@ def class_recipe(
         Smoothing of KLD-like measures, 1 / (2 n).
     held_out : bool, default True
         Whether there are rows held out to choose a rule on. Where "auto" lacks them, it is the measure's own driver.
+    network : Network, optional
+        What is trained; a linear one has a rate of its own.
 
     Returns
     -------
@@ -56,8 +68,9 @@ def class_recipe(
         return algorithm
     recipe = choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
     if algorithm == "auto" and recipe.plug_in is not None and not held_out and measure.drivers():
-        return CLASS_BUILDERS[measure.drivers()[0]](measure, cells, eps)
-    return recipe
+        recipe = CLASS_BUILDERS[measure.drivers()[0]](measure, cells, eps)
+    is_linear = network is not None and network.description.get("hidden") == []
+    return recipe._replace(learning_rate=LINEAR_RATE) if is_linear else recipe
 
 
 def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:

@@ -139,9 +139,9 @@ def fit_classes(
         refit=refits, standardize=given["standardize"], seed=rng, comm=comm, several=True,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes))
-    held_out = bool(data.folds) or data.held is not None
-    recipe = class_recipe(algorithm, measure, cells, 0.5 / len(data.rows.signs), held_out)
     functions = _functions(data, cells, optimizer, value_or(backend, "c"))
+    held_out = bool(data.folds) or data.held is not None
+    recipe = class_recipe(algorithm, measure, cells, 0.5 / len(data.rows.signs), held_out, functions.network)
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=class_sampler(given["sampler"]))
     initial = [further.parameters, *further.voters] if further else []

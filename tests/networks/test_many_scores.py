@@ -89,5 +89,5 @@ def test_a_builder_of_ones_own_that_makes_one_score_is_refused_for_several(monke
 
 
 def test_two_classes_refuse_several_scores_before_anything_is_compiled():
-    with pytest.raises(ValueError, match=r"one score for a row, of shape \(b,\) or \(b, 1\), got 3"):
+    with pytest.raises(ValueError, match=r"one score for a row, or scores of shape \(b,\) or \(b, 1\), got 3"):
         TrainFunctions(mlp(2, n_scores=3))

@@ -169,6 +169,15 @@ def test_the_plain_call_for_the_mean_recall_is_logit_adjustment(measure):
     assert np.any(plain.decision_function(X) != other.decision_function(X))
 
 
+@pytest.mark.parametrize(
+    ("network", "given", "rate"),
+    [("linear", {}, 0.05), ((), {}, 0.05), ((8,), {}, 0.01), ("linear", {"learning_rate": 0.002}, 0.002)],
+)
+def test_a_linear_network_has_a_larger_learning_rate_unless_one_is_given(network, given, rate):
+    options = {"network": network, "steps": 2, "validation": None, "schedule": "constant", "seed": 0, **given}
+    assert [step.learning_rate for step in an.fit(X, Y, "min_recall", **options).history] == [rate, rate]
+
+
 def own_recipe():
     return Recipe((Phase(FixedGains(Cells(np.bincount(Y) / len(Y)), "class_weighted")),))
 
