@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 SHELLS = ("bash", "zsh", "fish")
 _FILES = ("data", "model", "other", "out", "report", "html")  # arguments that are paths
 
 
-class PrintCompletion(argparse.Action):
-    """Print the script that a shell reads, and exit as ``--help`` does."""
+def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Make the script that a shell reads.
 
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
-    ) -> None:
-        """Print the script for the shell `values`.
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Of the whole command line.
+    shell : {"bash", "zsh", "fish"}
+        The shell.
 
-        Parameters
-        ----------
-        parser : ArgumentParser
-            Of the whole command line.
-        namespace : Namespace
-            Not used.
-        values : str
-            The shell.
-        option_string : str, optional
-            Not used.
+    Returns
+    -------
+    str
 
-        Raises
-        ------
-        ImportError
-            If shtab is missing.
-        """
-        try:
-            import shtab
-        except ImportError:
-            raise ImportError("completion needs shtab: pip install 'aesara-nondecomp[completion]'") from None
-        for action in _all_actions(parser):
-            if action.dest in _FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]  # what shtab looks for
-        print(shtab.complete(parser, shell=values))
-        parser.exit()
+    Raises
+    ------
+    ImportError
+        If shtab is missing.
+    """
+    try:
+        import shtab
+    except ImportError:
+        raise ImportError("completion needs shtab: pip install 'aesara-nondecomp[completion]'") from None
+    for action in _all_actions(parser):
+        if action.dest in _FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # what shtab looks for
+    return str(shtab.complete(parser, shell=shell))
 
 
 def _all_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:

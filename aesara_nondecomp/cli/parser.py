@@ -11,7 +11,7 @@ from typing import Any
 
 from aesara_nondecomp import __version__, measures
 from aesara_nondecomp._checks import positive_int, random_generator, require, suggestion
-from aesara_nondecomp.cli.completion import SHELLS, PrintCompletion
+from aesara_nondecomp.cli.completion import SHELLS, completion_script
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.measures.constraints import parse_constraint
@@ -27,6 +27,14 @@ _FILES = (
 )
 
 
+class _PrintCompletion(argparse.Action):
+    """Prints the script that completes in a shell, and exits as ``--help`` does."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        print(completion_script(parser, values))
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser; it sets `options.command` to a function of the options."""
     parser = argparse.ArgumentParser(
@@ -35,7 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.add_argument(
         "--print-completion",
-        action=PrintCompletion,
+        action=_PrintCompletion,
         choices=SHELLS,
         help="print what the shell reads to complete commands and options",
     )

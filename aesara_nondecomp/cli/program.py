@@ -15,7 +15,16 @@ ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
 class UsageError(ValueError):
-    """An option that is wrong by itself or beside others, whatever the files hold."""
+    """An option that is wrong by itself or beside others, whatever the files hold.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 class Stop:

@@ -38,7 +38,7 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise UsageError(error) from None
+        raise UsageError(str(error)) from None
 
 
 def check_training(options: argparse.Namespace) -> dict[str, Any]:

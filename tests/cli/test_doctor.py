@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from aesara_nondecomp import __main__ as command_line
+from aesara_nondecomp import cli as command_line
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.cli import doctor
 from aesara_nondecomp.ops import library

@@ -207,7 +207,7 @@ CE = CrossEntropy(0.3)
     (lambda: WarmStart(CE, 0, CE), "steps must be a whole number of at least 1"),
     (lambda: RunningRates("accuracy"), "unknown reward 'accuracy'"),
     (lambda: class_sums(np.zeros((3, 1)), np.ones(3)), r"one shape \(b,\), got \(3, 1\) and \(3,\)"),
-    (lambda: recipe_for("f2", Problem(0.3, 0.01)), "unknown measure 'f2'. Did you mean 'f1'"),
+    (lambda: recipe_for("f11", Problem(0.3, 0.01)), "unknown measure 'f11'. Did you mean 'f1'"),
 ])  # fmt: skip
 def test_drivers_and_their_helpers_refuse(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
