@@ -30,6 +30,7 @@ from aesara_nondecomp.cli.tables import (
     LabelledTable,
     in_blocks,
     label_like,
+    labelled_blocks,
     read_labelled_rows,
     read_training_table,
     row_blocks,
@@ -149,7 +150,7 @@ def predict(options: argparse.Namespace) -> int:
     int
         Exit status, 0.
     """
-    out = options.out or STANDARD_STREAM
+    out = STANDARD_STREAM if options.out is None else options.out
     _check_outputs(options, out)
     check_format(out)
     model = load_model(options.model)
@@ -200,7 +201,10 @@ def evaluate(options: argparse.Namespace) -> int:
 
 def _evaluated(model: Model, options: argparse.Namespace) -> Outcome:
     """The figures, what makes the page of them, and the lines of text."""
-    X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
+    if options.html or options.groups or model.extra.get("groups") or model.constrained_by:
+        X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
+    else:
+        X, (_, signs, scores, _), groups = None, _scored_by_blocks(model, options), None
     model.require_quantifier()
     by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
     facts = evaluation_facts(model, scores, signs, options.draws, options.seed, by_group, verdicts)
@@ -245,7 +249,7 @@ def compare(options: argparse.Namespace) -> int:
 
 def _compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
     """The figures, what makes the page of them, and the lines of text."""
-    first, second = (_scored(model, options)[1] for model in models)
+    first, second = (_scored_by_blocks(model, options) for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
     return facts, lambda: comparison_page(first, second, names, facts), reports.comparison_lines(facts, names)
 
@@ -305,7 +309,22 @@ def _path_of(out: str) -> str:
     return "/dev/stdout" if out == STANDARD_STREAM else out
 
 
-def _scored(model: Model, options: argparse.Namespace, groups: Any = None) -> tuple[Any, Scored, Any]:
+def _scored_by_blocks(model: Model, options: argparse.Namespace) -> Scored:
+    """A model with the labels and scores of a file, of which a block is in memory at a time."""
+    signs: list[NDArray[Any]] = []
+
+    def inputs() -> Iterator[Any]:
+        for block in labelled_blocks(options.data, model, options.target, options.delimiter, options.decimal):
+            signs.append(encode_as(block.y, model.classes))
+            check_lengths(block.X, signs[-1])
+            yield block.X
+
+    with progress_of(None, 0, not options.quiet, "row") as advance:
+        scores = np.concatenate(list(_counted(model.decision_blocks(inputs()), advance)))
+    return Scored(model, np.concatenate(signs), scores)
+
+
+def _scored(model: Model, options: argparse.Namespace, groups: Any) -> tuple[Any, Scored, Any]:
     """The inputs of a labelled file, the model with its labels and scores, and the groups of the rows."""
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal, groups)
     signs = encode_as(table.y, model.classes)

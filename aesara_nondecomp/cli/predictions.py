@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,8 @@ from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.table_parts import is_parquet
 
-
-class Write(Protocol):
-    """Writes a block of predictions."""
-
-    def __call__(self, row: int, columns: Sequence[NDArray[Any]]) -> None:
-        """`row` is the number of the first row, from 1; the columns have shape (n,)."""
+# Writes a block of predictions: the number of its first row, from 1, and the columns, of shape (n,).
+Write = Callable[[int, Sequence[NDArray[Any]]], None]
 
 
 @contextmanager
@@ -37,7 +33,8 @@ def writing(path: str, names: Sequence[str]) -> Iterator[Write]:
 
     Yields
     ------
-    Write
+    callable
+        Writes a block: the number of its first row, from 1; labels, scores and probabilities, each of shape (n,).
 
     Raises
     ------

@@ -166,9 +166,48 @@ def read_labelled_rows(
     else:
         _refuse_target(path, target)
         X, labels, _ = _libsvm_of(path, model)
-    listed = np.asarray(labels).tolist()
-    classes = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
-    return LabelledTable(X, np.array([classes[label] for label in listed]), groups=columns)
+    return LabelledTable(X, _as_classes(labels, model), groups=columns)
+
+
+def labelled_blocks(
+    path: str, model: Model, target: str | None = None, delimiter: str | None = None, decimal: str | None = None
+) -> Iterator[LabelledTable]:
+    """Read the inputs and labels of a file as `read_labelled_rows` does without groups: a table block by block.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file; "-" for a table on standard input.
+    model : Model
+        The model that will take the inputs, and whose classes the labels are.
+    target : str, optional
+        Column or array of the labels. Default: as in the training file.
+    delimiter : str, optional
+        Of a table of text. Default: as in training.
+    decimal : {".", ","}, optional
+        Of a table of text. Default: as in training.
+
+    Yields
+    ------
+    LabelledTable
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If `read_labelled_rows` would raise it.
+    """
+    if _checked_kind(path, model) != "table":
+        yield read_labelled_rows(path, model, target, delimiter, decimal)
+        return
+    names, as_they_are = _input_columns(model)
+    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+        check_names(names, table.names)
+        target = _checked_target(path, target or model.extra.get("target"), table.names)
+        for block in table.blocks([*names, target], [*as_they_are, target], SCORING_ROWS):
+            y = _as_classes(popped_labels(path, block, target), model)
+            yield LabelledTable(_inputs(model, block), y)
 
 
 def in_blocks(X: Any) -> Iterator[Any]:
@@ -327,6 +366,13 @@ def _read_labelled_columns(
     labels = popped_labels(path, columns, target)
     known = read_table(columns, missing=model.encoder.table.missing if model.encoder.table else ())
     return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
+
+
+def _as_classes(labels: Any, model: Model) -> NDArray[Any]:
+    """Labels in the coding of a model's classes."""
+    listed = np.asarray(labels).tolist()
+    classes = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
+    return np.array([classes[label] for label in listed])
 
 
 def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:

@@ -234,7 +234,8 @@ def popped_labels(source: Any, columns: TableColumns, target: str) -> NDArray[An
         If there are rows without a label.
     """
     labels = columns.cells.pop(target)
-    _refuse_missing(source, np.flatnonzero(over_distinct(is_missing, labels.tolist())))
+    missing = np.flatnonzero(over_distinct(is_missing, labels.tolist()))
+    _refuse_missing(source, columns.first_row + missing)
     return labels
 
 

@@ -8,7 +8,7 @@ import pytest
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra files")
 pandas = pytest.importorskip("pandas", reason="needs the extra files")
 
-from pyarrow import dataset  # noqa: E402
+from pyarrow import dataset, parquet  # noqa: E402
 
 from aesara_nondecomp.data import InputEncoder, streamed_tables  # noqa: E402
 from aesara_nondecomp.data.arrow_tables import open_arrow  # noqa: E402
@@ -175,7 +175,7 @@ def test_a_data_set_may_be_filtered(folder):
 def test_batches_of_parquet_files_hold_little_however_large_their_row_groups_are(tmp_path):
     rows = 2**20
     table = pyarrow.table({f"x{k}": np.random.default_rng(k).normal(size=rows) for k in range(6)})
-    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=rows, compression="none")
+    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=rows, compression="none")
     size, before = table.nbytes, pyarrow.total_allocated_bytes()
     names, peak = table.schema.names, 0
     del table
