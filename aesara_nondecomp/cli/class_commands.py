@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text
-from aesara_nondecomp.cli.class_reports import class_comparison_lines, class_evaluation_lines, class_model_lines
+from aesara_nondecomp.cli.class_reports import (
+    class_comparison_lines,
+    class_evaluation_lines,
+    class_model_lines,
+    class_prevalence_lines,
+)
 from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.metrics.quantification import METHODS
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.archive import describe_measure
 from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
@@ -166,6 +172,31 @@ def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
     return facts, lambda: class_evaluation_page(
         model, table.X, scored.codes, scored.scores, facts, options.seed
     ), lines  # fmt: skip
+
+
+def quantified(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
+    """Estimate the prevalences of the classes.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    scores : array, shape (n, K)
+        Of its network.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    lines : list of str
+        In short.
+    """
+    posteriors, predicted = model.require_calibration().probabilities(scores), predicted_classes(model, scores)
+    shares = {
+        method: model.require_quantifier().prevalence(predicted, posteriors, method).tolist() for method in METHODS
+    }
+    facts: dict[str, Any] = {"model": class_model_facts(model), "rows": len(scores), "prevalence": shares}
+    return facts, [*class_model_lines(facts["model"]), "", *class_prevalence_lines(facts)]
 
 
 def compared(models: Sequence[ClassModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:

@@ -7,6 +7,7 @@ from typing import Any
 
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.cli.reports import difference_rows, measure_rows
+from aesara_nondecomp.reports.facts import METHOD_NAMES
 
 MOST_SHOWN = 20  # classes of a matrix in a terminal
 
@@ -66,6 +67,25 @@ def class_evaluation_lines(facts: dict[str, Any]) -> list[str]:
         "",
         *table_lines(("measure", "better", "value", between, "one class"), measure_rows(facts)),
     ]
+
+
+def class_prevalence_lines(facts: dict[str, Any]) -> list[str]:
+    """Format estimated prevalences as a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        With the model and, for each method, the shares of the classes.
+
+    Returns
+    -------
+    list of str
+        One line for each method, below a header.
+    """
+    return table_lines(
+        ("share of the class", "", *map(str, facts["model"]["classes"])),
+        [(METHOD_NAMES[name], name, *map(number_text, shares)) for name, shares in facts["prevalence"].items()],
+    )
 
 
 def class_comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:

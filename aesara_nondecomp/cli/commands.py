@@ -269,16 +269,16 @@ def quantify(options: argparse.Namespace) -> int:
     """
     _check_outputs(options, options.out)
     model = load_model(options.model)
-    require(isinstance(model, Model), "quantify takes models of two classes", type(model).__name__)
     quantifier = model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options)))
-    facts: dict[str, Any] = {
-        "model": reports.model_facts(model),
-        "rows": len(scores),
-        "prevalence": reports.prevalences(quantifier, scores),
-    }
+    if not isinstance(model, Model):
+        facts, lines = _of_classes().quantified(model, scores)
+    else:
+        estimates = reports.prevalences(quantifier, scores)
+        facts = {"model": reports.model_facts(model), "rows": len(scores), "prevalence": estimates}
+        lines = [*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(estimates)]
     reports.write_report(options.out, facts)
-    _print([*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(facts["prevalence"])], options)
+    _print(lines, options)
     return 0
 
 

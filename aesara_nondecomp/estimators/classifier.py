@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
-from aesara_nondecomp.data import encode_as, is_text
+from aesara_nondecomp.data import encode_as, encode_classes_as, is_text
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.function_cache import (
@@ -520,12 +520,17 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
         """Calibrate the model on labelled rows of all processes together."""
-        if self._of_several():  # of a single process
-            self.model_.calibrate(X, y, weight)
-            return
-        comm, scores, signs = communicator(self.comm), np.zeros(0), np.zeros(0, "int8")
+        comm, several = communicator(self.comm), self._of_several()
+        if several:
+            scores, labels = np.zeros((0, len(self.classes_))), np.zeros(0, "int32")
+        else:
+            scores, labels = np.zeros(0), np.zeros(0, "int8")
         if len(y):  # a process may have no rows
-            scores, signs = self.model_.decision_function(X), encode_as(y, self.model_.classes)
+            scores = np.concatenate(list(self.model_.score_blocks([X])))
+            labels = (encode_classes_as if several else encode_as)(y, self.model_.classes)
         weight = None if weight is None else allgather(comm, weight)
-        scores, signs = allgather(comm, scores), allgather(comm, signs)
-        self.model_.quantifier = Quantifier.fit(scores, signs, self.threshold_, weight)
+        scores, labels = allgather(comm, scores), allgather(comm, labels)
+        if several:
+            self.model_.calibrate_scores(scores, labels, weight)
+            return
+        self.model_.quantifier = Quantifier.fit(scores, labels, self.threshold_, weight)

@@ -230,7 +230,27 @@ class ClassModel(NetworkModel):
         """
         rows, codes = self._labelled(X, y)
         weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
-        scores = self._scores(rows)
+        return self.calibrate_scores(self._scores(rows), codes, weight)
+
+    def calibrate_scores(
+        self, scores: NDArray[Any], codes: NDArray[Any], weight: NDArray[Any] | None = None
+    ) -> ClassModel:
+        """Fit calibration and rates on scores of the network, which several processes may have computed.
+
+        Parameters
+        ----------
+        scores : array, shape (n, K)
+            As from `score_blocks`, without the rule.
+        codes : int array, shape (n,)
+            Classes as numbers, in the order of `classes`.
+        weight : array, shape (n,), optional
+            Sample weights. Default: equal weights.
+
+        Returns
+        -------
+        ClassModel
+            Itself.
+        """
         self.calibration, self.quantifier = calibrated(scores, self._predicted(scores), codes, weight)
         return self
 

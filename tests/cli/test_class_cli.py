@@ -147,11 +147,19 @@ def test_algorithms_of_several_classes_are_refused_for_two(folder, tmp_path, cap
     assert "algorithm" in capsys.readouterr().err
 
 
-def test_models_of_two_and_of_several_classes_are_not_compared_nor_several_quantified(folder, tmp_path, capsys):
+def test_models_of_two_and_of_several_classes_are_not_compared(folder, tmp_path, capsys):
     (tmp_path / "two.csv").write_text("a,y\n" + "".join(f"{k},{k % 2}\n" for k in range(40)))
     two = ["train", str(tmp_path / "two.csv"), "--target", "y", "--out", str(tmp_path / "m"), "--network", "linear"]
     assert main([*two, "--steps", "2", "--validation", "none", "--quiet"]) == 0
     assert main(["compare", str(folder / "one.model"), str(tmp_path / "m"), str(folder / "rows.csv")]) == 1
     assert "two models of the same labels" in capsys.readouterr().err
-    assert main(["quantify", str(folder / "one.model"), str(folder / "rows.csv")]) == 1
-    assert "models of two classes" in capsys.readouterr().err
+
+
+def test_estimated_shares_are_those_of_the_model_by_each_method(folder, tmp_path, capsys):
+    model, out = load_model(folder / "one.model"), tmp_path / "shares.json"
+    assert main(["quantify", str(folder / "one.model"), str(folder / "rows.csv"), "--out", str(out)]) == 0
+    found = json.loads(out.read_text())["prevalence"]
+    assert list(found) == ["cc", "acc", "pcc", "pacc", "sld"]
+    for method, shares in found.items():
+        np.testing.assert_allclose(shares, model.predict_prevalence(columns(folder), method), rtol=1e-9)
+    assert "common" in capsys.readouterr().out

@@ -295,7 +295,6 @@ REFUSED = {
     "pos_label": ({"pos_label": "rare"}, "pos_label is for measures of two classes"),
     "prior": ({"prior": 0.3}, "prior is for measures of two classes"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
-    "network": ({"network": "tabular"}, "network must be 'auto', 'mlp', 'linear' or a callable"),
     "algorithm": ({"algorithm": "struct_ann"}, "unknown algorithm 'struct_ann'"),
     "recipe of two": ({"algorithm": Recipe((Phase(CrossEntropy(0.5)),))}, "needs drivers of drivers.multiclass"),
 }

@@ -114,6 +114,6 @@ def test_groups_reach_the_estimator_in_a_pipeline():
 
 def test_a_scorer_of_predicted_labels_refuses_a_measure_of_groups_when_it_is_made():
     with pytest.raises(
-        ValueError, match="measure_scorer takes measures of two rates, got worst_cell, which needs groups"
+        ValueError, match="measure_scorer takes measures of labels alone, got worst_cell, which needs groups"
     ):
         an.measure_scorer("worst_cell")

@@ -39,7 +39,7 @@ def test_the_network_of_a_table_follows_from_its_columns_as_for_two_classes(X, g
 
 
 def test_waves_of_a_column_are_learned_that_a_plain_network_misses():
-    options = {"steps": 300, "validation": None, "seed": 0}
+    options = {"algorithm": "cross_entropy", "steps": 300, "validation": None, "seed": 0}
     waved, plain = (an.fit(TABLE, WAVE, "min_recall", network=name, **options) for name in ("auto", "mlp"))
     assert waved.value(TABLE, WAVE) > 0.9 > plain.value(TABLE, WAVE) + 0.1
 
