@@ -127,7 +127,7 @@ def test_a_parameter_of_a_measure_is_json(folder, tmp_path):
         (["--measure", "mean_of_worst:h=two"], 2, "Write it as"),
         (["--measure", "kappa", "--algorithm", "duple"], 1, "'duple' cannot train for kappa"),
         (["--measure", "kappa", "--algorithm", "no_such"], 2, "algorithm"),
-        (["--measure", "kappa", "--network", "linear", "--hidden", "4"], 1, "does not take hidden"),
+        (["--measure", "kappa", "--network", "linear", "--hidden", "4"], 2, "does not take hidden"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(folder, tmp_path, capsys, arguments, status, said):
