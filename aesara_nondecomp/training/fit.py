@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.class_labels import is_of_classes
@@ -41,6 +40,9 @@ from aesara_nondecomp.training.run_settings import generator_of, placement_of, s
 from aesara_nondecomp.training.streamed_rows import inputs_of
 from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Callback = Callable[[Step], Any]
 
@@ -348,7 +350,7 @@ def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe
 def _functions(
     trained: Network | TrainFunctions | ClassFunctions, optimizer: Any, backend: str | None
 ) -> TrainFunctions:
-    if isinstance(trained, ClassFunctions):
+    if not isinstance(trained, Network) and trained.several_classes:
         raise ValueError("a measure of two classes needs a Network with one score, got ClassFunctions, of several.")
     if isinstance(trained, TrainFunctions):
         return trained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +46,15 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.label_holdout import plan_label_folds
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.streamed_rows import stream_rows
 from aesara_nondecomp.training.table_network import TableNetwork
+
+if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Held = TrainingRows
 
@@ -321,7 +323,7 @@ def _streamed(
 
 def _network_of(network: Any) -> Any:
     """The Network of what is trained; None if it is still to be made."""
-    if isinstance(network, (TrainFunctions, ClassFunctions)):
+    if isinstance(network, TrainFunctions) or getattr(network, "several_classes", False):
         return network.network
     return network if isinstance(network, Network) else None
 

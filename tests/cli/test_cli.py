@@ -378,7 +378,6 @@ def test_the_version_is_that_of_the_package(capsys):
 @pytest.mark.parametrize("arguments, message", [
     ([], "the following arguments are required: command"),
     (["train", "d.csv", "--out", "m", "--measure", "auc"], "Take 'gmean' or 'balanced_accuracy'"),
-    (["train", "d.csv", "--out", "m", "--measure", "mcc"], "an.fit(X, y, 'mcc'). It is high where"),
     (["trian"], "invalid choice: 'trian'"),
     (["train", "d.csv"], "--out"),
     (["train", "d.csv", "--out", "m", "--measure", "f11"], "unknown measure 'f11'. Did you mean 'f1'"),

@@ -84,7 +84,7 @@ def test_a_signal_ends_each_command_with_its_status_and_what_to_do(
     arguments = files if command == "train" else ["a.model", *(["b.model"] if command == "compare" else []), *files]
     if swallowed:
         monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda options: _untouched())
-        monkeypatch.setattr("aesara_nondecomp.cli.commands._load", lambda path: _untouched())
+        monkeypatch.setattr("aesara_nondecomp.cli.commands.load_model", lambda path: _untouched())
     before = signal.getsignal(signum)
     assert main([command, *arguments]) == 128 + signum
     assert capsys.readouterr().err == f"aesara-nondecomp: error: {told}\n"
