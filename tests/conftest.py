@@ -1,5 +1,6 @@
 """Settings and fixtures of the whole suite. Compiled modules go to Aesara's usual cache: a second run is quick."""
 
+import signal
 import zlib
 
 import numpy as np
@@ -12,6 +13,11 @@ from aesara_nondecomp._aesara import setup
 setup.add_flags({"on_opt_error": "raise"})
 
 make_generator = np.random.default_rng
+
+
+def pytest_configure():
+    """Let tests send Ctrl-C: a suite that was started in the background inherits that it is ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

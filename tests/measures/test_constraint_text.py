@@ -51,10 +51,14 @@ def test_a_text_that_is_no_constraint_is_refused_with_the_reason(text, reason):
         parse_constraint(text)
 
 
-@pytest.mark.parametrize("given", ["tpr gap <= 0.02", 0.02, None, [gap("tpr", 0.1), "f1"], {gap("tpr", 0.1): 1}])
+@pytest.mark.parametrize("given", ["tpr gap <= 0.02", 0.02, [gap("tpr", 0.1), "f1"], {gap("tpr", 0.1): 1}])
 def test_an_argument_that_is_no_constraint_is_refused(given):
     with pytest.raises(ValueError, match="asked must be Constraints, such as gap"):
         check_constraints("asked", given)
+
+
+def test_none_is_no_constraints():
+    assert check_constraints("asked", None) == ()
 
 
 def test_one_constraint_needs_no_list():
