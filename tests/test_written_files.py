@@ -22,7 +22,8 @@ resource = pytest.importorskip("resource", reason="limits the size of files, as 
 
 from aesara_nondecomp import Model, TrainFunctions, linear, measures  # noqa: E402
 from aesara_nondecomp._figures import save_figure  # noqa: E402
-from aesara_nondecomp.cli import commands, reports  # noqa: E402
+from aesara_nondecomp.cli import reports  # noqa: E402
+from aesara_nondecomp.cli.predictions import writing  # noqa: E402
 from aesara_nondecomp.history import Step, plot_history  # noqa: E402
 from aesara_nondecomp.metrics import ClassSums  # noqa: E402
 from aesara_nondecomp.models.archive import write_archive  # noqa: E402
@@ -45,8 +46,8 @@ def onnx(path):
 
 
 def predictions(path):
-    with commands._output(str(path)) as file:
-        file.writelines(f"{k},1\n" for k in range(1000))
+    with writing(str(path), ["prediction"]) as write:
+        write(1, [np.arange(1000)])
 
 
 def benchmark(path):

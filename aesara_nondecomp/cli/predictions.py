@@ -34,7 +34,7 @@ def writing(path: str, names: Sequence[str]) -> Iterator[Write]:
     Yields
     ------
     callable
-        Writes a block: the number of its first row, from 1; labels, scores and probabilities, each of shape (n,).
+        Writes a block: the number of its first row, from 1; the columns, each of shape (n,), labels first.
 
     Raises
     ------
