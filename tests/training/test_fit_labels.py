@@ -211,7 +211,7 @@ WRONG = {
     "algorithm": ({"algorithm": "struct_ann"}, "unknown algorithm of several labels"),
     "served": ({"algorithm": "duple"}, "'duple' cannot train for f1"),
     "recipe": ({"algorithm": Recipe((Phase(an.drivers.CrossEntropy(0.5)),))}, "algorithm must be a name"),
-    "network": ({"network": "strange"}, "network must be"),
+    "network": ({"network": "strange"}, "unknown network 'strange'"),
     "two scores": ({"network": lambda d: mlp(d, (), n_scores=2)}, "3 labels need a Network with as many scores"),
     "own rows": ({"validation": (X, Y * [1, 1, 0])}, r"validation rows need rows with .*none with \[2\]"),
     "own columns": ({"validation": (X, Y[:, :2])}, "must have the 3 columns of training"),
