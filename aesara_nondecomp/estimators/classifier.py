@@ -521,10 +521,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _calibrate(self, X: Any, y: Any, weight: Any) -> None:
         """Calibrate the model on labelled rows of all processes together."""
         comm, several = communicator(self.comm), self._of_several()
-        if several:
-            scores, labels = np.zeros((0, len(self.classes_))), np.zeros(0, "int32")
-        else:
-            scores, labels = np.zeros(0), np.zeros(0, "int8")
+        scores: NDArray[Any] = np.zeros((0, len(self.classes_)) if several else 0)
+        labels: NDArray[Any] = np.zeros(0, "int32" if several else "int8")
         if len(y):  # a process may have no rows
             scores = np.concatenate(list(self.model_.score_blocks([X])))
             labels = (encode_classes_as if several else encode_as)(y, self.model_.classes)
