@@ -64,7 +64,10 @@ def test_the_page_shows_the_figures_of_the_json_and_these_are_of_the_predictions
 def test_model_and_command_give_one_page(model, tmp_path):
     labels = np.array(["common", "fair", "rare"])
     plain = replace(model, classes=tuple(labels.tolist()), extra={"target": "y"}, history=[], evaluations=[])
-    lines = [f"{TABLE['<b>a'][k]!r},{TABLE['b'][k]!r},{TABLE['noise'][k]},{labels[CODES[k]]}\n" for k in range(N)]
+    lines = [
+        f"{TABLE['<b>a'][k].item()!r},{TABLE['b'][k].item()!r},{TABLE['noise'][k]},{labels[CODES[k]]}\n"
+        for k in range(N)
+    ]
     (tmp_path / "rows.csv").write_text("<b>a,b,noise,y\n" + "".join(lines))
     plain.save(tmp_path / "m.model")
     files = [str(tmp_path / "m.model"), str(tmp_path / "rows.csv"), "--draws", "40", "--quiet"]

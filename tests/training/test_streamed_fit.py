@@ -45,9 +45,8 @@ def streamed(monkeypatch):
 
 
 def same_model(first, second):
-    return first.threshold == second.threshold and all(
-        a.tobytes() == b.tobytes() for a, b in zip(first.parameters, second.parameters, strict=True)
-    )
+    bits, others = ([p.tobytes() for p in model.parameters] for model in (first, second))
+    return first.threshold == second.threshold and bits == others
 
 
 @pytest.mark.parametrize("source", ["one.parquet", "one.csv", "parts", "parts/*.csv"])
@@ -117,7 +116,7 @@ def test_several_classes_are_streamed_too(folder, streamed):
     options = {"measure": "min_recall", "steps": 30, "seed": 0}
     expected = an.fit(FRAME, TABLE["kind"], validation=None, **options)
     model = an.fit(folder / "kinds.parquet", target="kind", validation=None, **options)
-    assert all(a.tobytes() == b.tobytes() for a, b in zip(expected.parameters, model.parameters, strict=True))
+    assert [p.tobytes() for p in expected.parameters] == [p.tobytes() for p in model.parameters]
     judged = an.fit(folder / "kinds.parquet", target="kind", **options)
     assert judged.classes == (0, 1, 2) and len(judged.voters) == 0
 
