@@ -32,7 +32,7 @@ class TableFiles(NamedTuple):
     Attributes
     ----------
     source : path-like, sequence of path-like, pyarrow.dataset.Dataset or pyarrow.Table
-        See `open_table`: a file, several, a folder, or a pattern such as "data/*.parquet".
+        See `open_table`: a file, several, a folder, or a pattern such as ``data/*.parquet``.
     drop : sequence of str
         Columns to leave out.
     categorical : sequence of str

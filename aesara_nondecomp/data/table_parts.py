@@ -16,7 +16,7 @@ PARQUET = ".parquet"
 
 
 def is_several(path: PathLike) -> bool:
-    """Whether a path stands for the files of a folder, or for those that match a pattern such as "data/*.parquet".
+    """Whether a path stands for the files of a folder, or for those that match a pattern such as ``data/*.parquet``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def files_of(source: PathLike | Sequence[PathLike]) -> list[str]:
     Parameters
     ----------
     source : path-like or sequence of path-like
-        A file; a folder, whose folders are looked through too; a pattern such as "data/*.parquet"; or several files.
+        A file; a folder, whose folders are looked through too; a pattern such as ``data/*.parquet``; or several files.
 
     Returns
     -------

@@ -100,7 +100,7 @@ def fit(
         such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those. Of several labels the mean
         of a measure of two classes, or "micro_f1" and its like.
     target : str, optional
-        Column of the labels, if `X` is a table in files: a path, a folder or a pattern such as "data/*.parquet" of
+        Column of the labels, if `X` is a table in files: a path, a folder or a pattern such as ``data/*.parquet`` of
         Parquet files or delimited text, a list of such files, a data set or a table of pyarrow, or `data.TableFiles`
         with further options.
     algorithm : str or Recipe, default "auto"
