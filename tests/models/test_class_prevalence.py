@@ -61,6 +61,13 @@ def test_calibration_on_other_rows_moves_both_of_its_parts(model):
     np.testing.assert_allclose(weighted.predict_proba(NEW[:20]), repeated.predict_proba(NEW[:20]), atol=1e-3)
 
 
+def test_rates_measured_on_other_rows_are_those_of_the_rule(model):
+    everything_is_c = replace(model, rule=np.diag([1e-9, 1e-9, 1.0]))
+    rates = everything_is_c.calibrate(NEW, Y_NEW).quantifier.rates
+    np.testing.assert_array_equal(rates, np.tile([0.0, 0.0, 1.0], (3, 1)))
+    assert everything_is_c.predict_prevalence(NEW).tolist() == [0, 0, 1]
+
+
 def test_files_and_pickles_keep_the_quantifier(tmp_path, model):
     path = tmp_path / "classes.model"
     model.save(path)
