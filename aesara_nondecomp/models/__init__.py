@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.models.attention import attention, plot_attention
 from aesara_nondecomp.models.ensemble import SoftVote
-from aesara_nondecomp.models.model import Model, load_model
+from aesara_nondecomp.models.model import Model
+from aesara_nondecomp.models.model_file import load_model
 from aesara_nondecomp.models.onnx import export_onnx
 
 if TYPE_CHECKING:

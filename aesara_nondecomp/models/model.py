@@ -1,48 +1,25 @@
-"""A trained model: predicts, evaluates, tunes its threshold, and is saved and loaded."""
+"""A trained model: predicts, evaluates, tunes its threshold, and is saved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import measures, metrics, networks
-from aesara_nondecomp._checks import choose, positive_int, random_generator
+from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._checks import positive_int, random_generator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp._names import former_attribute
-from aesara_nondecomp.data import (
-    InputEncoder,
-    Standardiser,
-    TableEncoder,
-    Vocabulary,
-    check_lengths,
-    decode,
-    encode_as,
-)
+from aesara_nondecomp.data import InputEncoder, check_lengths, decode, encode_as
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.confusion import checked_weights
-from aesara_nondecomp.models.archive import (
-    describe_measure,
-    read_archive,
-    restore_measure,
-    stored_constraints,
-    stored_measure,
-    usable,
-    write_archive,
-)
+from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
-from aesara_nondecomp.models.model_checks import check_model, check_weights, stored_weights
-from aesara_nondecomp.models.network_model import (
-    NetworkModel,
-    label_from,
-    plain_label,
-    require_description,
-    weights_by_name,
-)
+from aesara_nondecomp.models.model_checks import check_weights
+from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 
@@ -404,50 +381,6 @@ class Model(ByGroup, NetworkModel):
         return self.measure if measure is None else measures.get(measure)
 
 
-def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Any:
-    """Read a model written by `Model.save`, or that of another model; nothing is compiled before its first use.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Path of the file; files of version 0.1.0 are read too.
-    dtype : {"float32", "float64"}, optional
-        Dtype of the network. Default: as it was saved.
-    measure : Measure or MulticlassMeasure, optional
-        Required if the model was trained on a measure of your own, since the file holds only its name.
-
-    Returns
-    -------
-    Model, ClassModel or MultilabelModel
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is truncated, altered, of another kind or of a newer version, holds what no model holds, such as
-        weights that are not finite, or needs a `measure`; or if `dtype` is not one of the two.
-    """
-    if dtype is not None:
-        choose("dtype", dtype, dict.fromkeys(("float32", "float64")))
-    header, arrays = read_archive(path, "model")
-    with usable(path, "model"):
-        stored_measure(header["measure"])
-    trained_for = restore_measure(header["measure"], measure)
-    with usable(path, "model"):
-        if header.get("labels") is not None:
-            from aesara_nondecomp.models.label_model import label_model_from
-
-            return label_model_from(header, arrays, dtype, trained_for)
-        if header.get("priors") is not None:
-            from aesara_nondecomp.models.class_model import class_model_from
-
-            return class_model_from(header, arrays, dtype, trained_for)
-        model = from_archive(header, arrays, dtype=dtype, measure=trained_for)
-        check_model(model)
-    return model
-
-
 def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Take a model apart into a header and arrays, for `from_archive`; see `Model.save`.
 
@@ -485,69 +418,3 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "constrained_by": [constraint.as_dict() for constraint in model.constrained_by],
     }
     return header, weights_by_name(model)
-
-
-def from_archive(
-    header: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    *,
-    dtype: str | None = None,
-    measure: Any = None,
-) -> Model:
-    """Rebuild a model from the parts that `to_archive` returned; see `load_model`.
-
-    Parameters
-    ----------
-    header : mapping
-        Values that JSON can hold.
-    arrays : mapping of str to array
-        The weights.
-    dtype : {"float32", "float64"}, optional
-        Dtype of the network. Default: as it was saved.
-    measure : Measure, optional
-        Required if the model was trained on a measure of your own.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    ValueError
-        If a `measure` is needed, or the arrays are not those of the network.
-    """
-    header, stored = _with_encoder(header, arrays), stored_weights(header, arrays)
-    network = networks.build(header["network"], dtype=dtype)
-    with np.errstate(over="ignore"):  # `load_model` refuses what another dtype cannot hold
-        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
-    return Model(
-        TrainFunctions(network),
-        parameters,
-        restore_measure(header["measure"], measure),
-        tuple(map(label_from, header["classes"])),
-        header["prior"],
-        InputEncoder.from_dict(header["encoder"]),
-        header["threshold"],
-        best_step=header["best_step"],
-        quantifier=None if header["quantifier"] is None else Quantifier.from_dict(header["quantifier"]),
-        extra=header["extra"],
-        voters=voters,
-        collapsed=header.get("collapsed", False),
-        constrained_by=stored_constraints(header),
-    )
-
-
-def _with_encoder(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, Any]:
-    """The header of a model file, with the encoder that 0.1.0 kept in several places."""
-    if "encoder" in header:
-        return header
-    extra = dict(header["extra"])
-    table, vocabulary = extra.pop("preparation", None), extra.pop("vocabulary", None)
-    scaled, names = header["clip"] is not None, header["feature_names"]
-    encoder = InputEncoder(
-        table=None if table is None else TableEncoder.from_dict(table),
-        vocabulary=None if vocabulary is None else Vocabulary.from_dict(vocabulary),
-        standardiser=Standardiser(arrays["mean"], arrays["scale"], header["clip"]) if scaled else None,
-        names=None if names is None or table is not None else tuple(names),
-    )
-    return {**header, "encoder": encoder.as_dict(), "quantifier": extra.pop("quantifier", None), "extra": extra}

@@ -15,7 +15,8 @@ from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
-from aesara_nondecomp.models.model import from_archive, to_archive
+from aesara_nondecomp.models.model import to_archive
+from aesara_nondecomp.models.model_file import from_archive
 from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.networks import tabular
 
