@@ -11,6 +11,7 @@ COMMANDS = {
     "accuracy": "test values of the default recipes on real data, against their goals",
     "rivals": "plain calls of ours against tuned boosted trees and others, on fresh splits; resumable, in parallel",
     "cells": "worst groups, gaps between groups and several classes against their rivals, each with its goal",
+    "prevalence": "prevalence estimates of a plain call against boosted trees', under shifted prevalences",
     "paper": "every figure, table and claim of the paper, with baselines; resumable, in parallel",
     "twitter": "the paper's case study: prevalence of positive tweets, LSTM and attention on raw text",
     "speed": "time of a DUPLE step against PyTorch, JAX and its matrix products alone",
