@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._files import replacing
+from aesara_nondecomp._files import is_stream, replacing
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.table_parts import is_parquet
 
@@ -44,13 +44,13 @@ def writing(path: str, names: Sequence[str]) -> Iterator[Write]:
         If the file cannot be written.
     """
     if path == STANDARD_STREAM:
-        yield _lines(sys.stdout, names)
+        yield _lines(sys.stdout, names, piped=True)
     elif is_parquet(path):
         with replacing(path) as file, _parquet(file, names) as write:
             yield write
     else:
         with replacing(path, text=True) as file:
-            yield _lines(file, names)
+            yield _lines(file, names, piped=is_stream(path))
 
 
 def check_format(path: str) -> None:
@@ -73,7 +73,8 @@ def check_format(path: str) -> None:
             raise ImportError(f"writing {path} needs pyarrow: pip install 'aesara-nondecomp[files]'") from None
 
 
-def _lines(file: Any, names: Sequence[str]) -> Write:
+def _lines(file: Any, names: Sequence[str], piped: bool) -> Write:
+    """Write lines of text; to a pipe at once, as who reads it may wait for them."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("row", *names))
 
@@ -82,6 +83,8 @@ def _lines(file: Any, names: Sequence[str]) -> Write:
         labels, *numbers = (column.tolist() for column in columns)
         shown = (map("{:.6g}".format, column) for column in numbers)
         writer.writerows(zip(itertools.count(row), labels, *shown))
+        if piped:
+            file.flush()
 
     return write
 

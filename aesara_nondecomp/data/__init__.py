@@ -4,8 +4,8 @@ Reading order: `labels` (any coding of two classes to {-1, +1}), `label_sets` (s
 (validation rows), `features` (checks of a matrix), `scaling`, `columns` (for networks of tables), `rows` (read and
 scaled on access), `tokens` and `text` (texts as token ids), `cells`, `table_columns`, `column_kinds` and `tabular`
 (tables as matrices), `inputs` (the encoder that a model owns), `samplers`, `disk_rows`, `row_loader` and `batches`
-(mini-batches), `files`, `csv_cells`, `csv_files`, `table_parts`, `arrow_tables`, `table_files` and `loaders` (file
-readers), `streamed_tables` (those that do not fit in memory), `datasets` (by name).
+(mini-batches), `files`, `csv_cells`, `csv_headers`, `standard_input`, `csv_files`, `table_parts`, `arrow_tables`,
+`table_files` and `loaders` (file readers), `streamed_tables` (those that do not fit in memory), `datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight

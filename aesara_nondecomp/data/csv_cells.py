@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -53,10 +54,10 @@ def arrow_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
     Parameters
     ----------
-    batches : iterable of pyarrow.RecordBatch
-        The rows.
+    batches : iterable of pyarrow.RecordBatch or None
+        The rows; after None, those so far are a block.
     rows : int
-        Number of rows of a block; the last one may have fewer.
+        Number of rows of a block; the last one, and one before a None, may have fewer.
 
     Yields
     ------
@@ -65,14 +66,17 @@ def arrow_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     import pyarrow
 
     rest: list[Any] = []
-    for batch in batches:
+    for batch in itertools.chain(batches, [None]):
+        if batch is None:
+            if any(part.num_rows for part in rest):
+                yield pyarrow.Table.from_batches(rest)
+            rest = []
+            continue
         table = pyarrow.Table.from_batches([*rest, batch])
         whole = table.num_rows - table.num_rows % rows
         for start in range(0, whole, rows):
             yield table.slice(start, rows)
         rest = table.slice(whole).to_batches()
-    if any(batch.num_rows for batch in rest):
-        yield pyarrow.Table.from_batches(rest)
 
 
 def as_floats(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArray[Any] | None:

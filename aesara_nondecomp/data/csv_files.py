@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -17,11 +14,18 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import suggestion
 from aesara_nondecomp.data.cells import as_number
 from aesara_nondecomp.data.csv_cells import Floats, arrow_blocks, as_floats, as_texts, is_plain_number, refuse_points
-from aesara_nondecomp.data.files import PathLike, Table, as_numbers, narrow_floats, open_binary
+from aesara_nondecomp.data.csv_headers import first_lines, read_header
+from aesara_nondecomp.data.files import (
+    STANDARD_STREAM,
+    PathLike,
+    Table,
+    as_numbers,
+    narrow_floats,
+    open_binary,
+    unreadable_text,
+)
+from aesara_nondecomp.data.standard_input import StandardInput
 
-DELIMITERS = (",", ";", "\t", "|")
-SAMPLE_BYTES = 2**20  # of the file, at least, from which delimiter and header are told
-SAMPLE_LINES = 20
 BLOCK_BYTES = 2**20  # of a batch, which holds at least 32 lines as long as the longest of the sample
 # Spellings of MISSING_VALUES that need not be looked at in Python.
 _NULLS = ["", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null"]
@@ -34,7 +38,7 @@ class CsvFile(NamedTuple):
     ----------
     path : path-like
         The file, for error messages.
-    source : binary file
+    source : binary file or StandardInput
         Its bytes, uncompressed.
     names : tuple of str
         The columns, as in the header.
@@ -51,7 +55,7 @@ class CsvFile(NamedTuple):
     """
 
     path: PathLike
-    source: IO[bytes]
+    source: IO[bytes] | StandardInput
     names: tuple[str, ...]
     delimiter: str
     lines_above: int
@@ -91,6 +95,10 @@ class CsvFile(NamedTuple):
         ValueError
             If there are no rows, or one has too many or too few cells; naming it.
         """
+        if isinstance(self.source, StandardInput):  # columns may have to be read twice
+            return _opened(self.path, self.source.spooled(), self.delimiter).read(
+                names, texts, decimal=decimal, number=number
+            )
         numbers, parts, late = self._columns(names, texts, decimal, number)
         if late:
             parts.update(self._columns(late, late, decimal, number)[1])
@@ -113,7 +121,7 @@ class CsvFile(NamedTuple):
         texts : collection of str
             Columns to read as text, even if every cell is a number.
         rows : int
-            Number of rows of each block but the last one.
+            Number of rows of each block but the last one, and but those after which standard input pauses.
         decimal : str, default "."
             The decimal sign, "." or ",".
 
@@ -161,11 +169,11 @@ class CsvFile(NamedTuple):
         return numbers, parts, late
 
     def count_rows(self) -> int:
-        """About how many rows there are: as a sample of the lines tells, or of compressed files, as many as lines."""
-        if self.expected_rows:
+        """About how many rows there are: by a sample of the lines; of compressed files the lines; of a pipe 0."""
+        if self.expected_rows or isinstance(self.source, StandardInput):
             return self.expected_rows
         self.source.seek(0)
-        rows = sum(block.count(b"\n") for block in iter(lambda: self.source.read(BLOCK_BYTES), b""))
+        rows = sum(block.count(b"\n") for block in iter(partial(self.source.read, BLOCK_BYTES), b""))
         for path in self.more:
             with open_csv(path, self.delimiter) as file:
                 rows += file.count_rows()
@@ -179,6 +187,24 @@ class CsvFile(NamedTuple):
                 yield from file._own_batches(names, nulls)
 
     def _own_batches(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
+        if not isinstance(self.source, StandardInput):
+            self.source.seek(0)
+            yield from self._parsed(self.source, names, nulls, self.block_bytes, self.lines_above)
+            return
+        lines_above, rows = self.lines_above, 0
+        for piece in self.source.pieces(self.delimiter):
+            if piece is None:
+                yield None
+                continue
+            for batch in self._parsed(io.BytesIO(piece), names, nulls, len(piece), lines_above, rows):
+                rows += batch.num_rows
+                yield batch
+            lines_above = 0
+
+    def _parsed(
+        self, source: IO[bytes], names: Sequence[str], nulls: bool, block_bytes: int, lines_above: int, rows: int = 0
+    ) -> Iterator[Any]:
+        """Arrow batches of some columns of text, below `rows` rows of the same file."""
         import pyarrow
         from pyarrow import csv as arrow_csv
 
@@ -188,12 +214,11 @@ class CsvFile(NamedTuple):
             strange.append(row)
             return "skip" if _is_comment(row.text) else "error"
 
-        self.source.seek(0)
         try:
             reader = arrow_csv.open_csv(
-                self.source,
+                source,
                 arrow_csv.ReadOptions(
-                    use_threads=False, block_size=self.block_bytes, skip_rows=self.lines_above, column_names=self.names
+                    use_threads=False, block_size=block_bytes, skip_rows=lines_above, column_names=self.names
                 ),
                 arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=judge),
                 arrow_csv.ConvertOptions(
@@ -206,17 +231,17 @@ class CsvFile(NamedTuple):
             with reader:
                 yield from reader
         except pyarrow.ArrowInvalid as error:
-            raise self._unreadable(error, strange) from None
+            raise self._unreadable(error, strange, rows - lines_above) from None
 
     def _without_rows(self) -> ValueError:
         return ValueError(f"{self.path} must hold rows below its header, got none. Check that it is complete.")
 
-    def _unreadable(self, error: Exception, strange: Sequence[Any]) -> ValueError:
+    def _unreadable(self, error: Exception, strange: Sequence[Any], before: int) -> ValueError:
         """The error about a row that does not fit the columns, the last one of `strange`, or about something else."""
         if strange and not _is_comment(strange[-1].text):
             row, comments = strange[-1], len(strange) - 1
             return ValueError(
-                f"{self.path}, row {row.number - self.lines_above - comments} (from 1, below the header): expected "
+                f"{self.path}, row {before + row.number - comments} (from 1, below the header): expected "
                 f"{row.expected_columns} cells as in the header, got {row.actual_columns}. "
                 "Check the delimiter and the quotes."
             )
@@ -257,8 +282,12 @@ def open_csv(path: PathLike, delimiter: str | None = None) -> Iterator[CsvFile]:
         import pyarrow.csv  # noqa: F401  # the error comes before any work
     except ImportError:
         raise ImportError(f"reading {path} needs pyarrow: pip install 'aesara-nondecomp[files]'") from None
-    with open_binary(path) as source:
-        yield _with_header(path, source, delimiter)
+    if path == STANDARD_STREAM:
+        with unreadable_text(path), StandardInput() as piped:
+            yield _opened(path, piped, delimiter)
+    else:
+        with open_binary(path) as source:
+            yield _opened(path, source, delimiter)
 
 
 def read_csv(path: PathLike, target: str, delimiter: str | None = None, decimal: str = ".") -> Table:
@@ -328,73 +357,21 @@ def read_csv_columns(path: PathLike, delimiter: str | None = None) -> dict[str, 
     return {name: cells.tolist() for name, cells in columns.items()}
 
 
-# -- header ----------------------------------------------------------------------------------------------------------
-
-
-def _with_header(path: PathLike, source: IO[bytes], delimiter: str | None) -> CsvFile:
-    lines = _sample(source)
+def _opened(path: PathLike, source: IO[bytes] | StandardInput, delimiter: str | None) -> CsvFile:
+    lines = source.first_lines() if isinstance(source, StandardInput) else first_lines(source)
+    header = read_header(path, lines, delimiter)
     block_bytes = max([BLOCK_BYTES, *(32 * len(line.encode()) for line in lines)])
-    above = 0
-    if lines and (named := lines[0].strip().strip('"')).lower().startswith("sep=") and len(named) <= len("sep=;"):
-        delimiter, above = delimiter or named[4:] or "\t", 1
-    body = [line for line in lines[above:] if line.strip() and not line.startswith("#")][:SAMPLE_LINES]
-    preferred = "\t" if ".tsv" in Path(path).suffixes else ","
-    delimiter = delimiter or _delimiter_of(body or lines[above:], preferred)
-    while body and lines[above] != body[0] and _is_aside(lines[above], body[0], delimiter):
-        above += 1
-    reader = csv.reader(lines[above:], delimiter=delimiter)
-    names = tuple(name.strip() for name in next(reader, []))
-    if not names:
-        raise ValueError(
-            f"{path} must start with a header row, but it is empty: it must hold rows below its header, got none."
-        )
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise ValueError(f"{path} must name each column once, got {twice} more than once. Rename them.")
     expected_rows = int(1.05 * len(lines) * _size(source) / len("".join(lines)))
-    return CsvFile(path, source, names, delimiter, above + reader.line_num, block_bytes, expected_rows)
+    return CsvFile(path, source, *header, block_bytes, expected_rows)
 
 
-def _size(source: IO[bytes]) -> int:
-    """Bytes of a file; 0 if it is compressed."""
-    is_plain = isinstance(source, (io.BufferedReader, io.BufferedRandom))
-    return source.seek(0, io.SEEK_END) if is_plain else 0
-
-
-def _sample(source: IO[bytes]) -> list[str]:
-    """The first lines of a file, whole: at least two, if there are."""
-    sample = source.read(SAMPLE_BYTES)
-    while sample.count(b"\n") < 2 and (more := source.read(SAMPLE_BYTES)):
-        sample += more
-    lines = list(io.StringIO(codecs.getincrementaldecoder("utf-8-sig")().decode(sample), newline=""))
-    return lines[:-1] if source.read(1) else lines
-
-
-def _is_aside(line: str, header: str, delimiter: str) -> bool:
-    """Whether a line above the header is empty, or a comment that has another number of cells."""
-    return not line.strip() or len(set(_widths([line, header], delimiter))) > 1
+def _size(source: IO[bytes] | StandardInput) -> int:
+    """Bytes of a file; 0 if it is compressed, or still to come."""
+    return source.seek(0, io.SEEK_END) if isinstance(source, (io.BufferedReader, io.BufferedRandom)) else 0
 
 
 def _is_comment(text: str) -> bool:
     return text.lstrip().startswith("#")
-
-
-def _delimiter_of(lines: Sequence[str], preferred: str) -> str:
-    """The delimiter that cuts all lines into the same number of cells, or at least the header into many."""
-    candidates = (preferred, *(delimiter for delimiter in DELIMITERS if delimiter != preferred))
-    widths = {delimiter: _widths(lines, delimiter) for delimiter in candidates}
-    even = [delimiter for delimiter in candidates if len(set(widths[delimiter])) == 1 and widths[delimiter][0] > 1]
-    if preferred in even:
-        return preferred
-    return max(even or candidates, key=lambda delimiter: widths[delimiter][0] if lines else 0)
-
-
-def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
-    """Number of cells of each line."""
-    try:
-        return [len(cells) for cells in csv.reader(lines, delimiter=delimiter)]
-    except csv.Error:  # a line that it does not cut is too long for one cell
-        return [1] * len(lines)
 
 
 def _check_target(path: PathLike, names: Sequence[str], target: str) -> None:

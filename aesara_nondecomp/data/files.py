@@ -8,9 +8,6 @@ import gzip
 import io
 import lzma
 import os
-import shutil
-import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +119,7 @@ def open_binary(path: PathLike) -> Iterator[IO[bytes]]:
     Parameters
     ----------
     path : path-like
-        UTF-8 text, plain or in the compression of its suffix: .gz, .bz2 or .xz; "-" for standard input.
+        UTF-8 text, plain or in the compression of its suffix: .gz, .bz2 or .xz.
 
     Yields
     ------
@@ -136,16 +133,28 @@ def open_binary(path: PathLike) -> Iterator[IO[bytes]]:
     ValueError
         If the file is not such text, or is truncated; naming the file.
     """
-    try:
-        if path == STANDARD_STREAM:
-            with tempfile.TemporaryFile() as source:  # which takes no memory
-                shutil.copyfileobj(sys.stdin.buffer, source)
-                source.seek(0)
-                yield source
-            return
+    with unreadable_text(path):
         found = existing_file(path)
         with COMPRESSIONS.get(found.suffix.lower(), open)(found, "rb") as source:
             yield source
+
+
+@contextmanager
+def unreadable_text(path: PathLike) -> Iterator[None]:
+    """Make one error of what goes wrong while text is read.
+
+    Parameters
+    ----------
+    path : path-like
+        The text, for the message.
+
+    Raises
+    ------
+    ValueError
+        If it is not UTF-8 text, or is truncated.
+    """
+    try:
+        yield
     except FileNotFoundError:
         raise
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:

@@ -36,7 +36,7 @@ class OpenTable(NamedTuple):
     blocks : callable
         From the same and a number of rows to TableColumns of so many rows each. Excel and ARFF are one block.
     count_rows : callable
-        Returns about how many rows there are; 0 where they are read at once.
+        Returns about how many rows there are; 0 where they are read at once, and of standard input.
     """
 
     names: tuple[str, ...]
@@ -97,7 +97,7 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
                 file.names,
                 lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)),
                 lambda names, texts, rows: _numbered(file.blocks(names, texts, rows, decimal=decimal)),
-                (lambda: 0) if paths[0] == STANDARD_STREAM else file.count_rows,
+                file.count_rows,
             )
         return
     shown = source if paths else "a table of pyarrow"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import select
+import subprocess
 import sys
 
 import numpy as np
@@ -251,3 +254,26 @@ def test_a_model_of_seconds_is_as_good_as_one_of_centred_seconds(tmp_path):
             X = read_npz(tmp_path / f"{name}.npz").X
             values[name + suffix] = load_model(model).value({"x": X[:, 0]} if target else X, labels)
     assert min(values.values()) > 0.9 and np.ptp(list(values.values())) < 0.02, values
+
+
+def test_rows_are_answered_while_more_of_them_are_to_come(trained, tmp_path):
+    (tmp_path / "t.csv").write_text(long_table())
+    lines = long_table().splitlines(keepends=True)
+    code = "from aesara_nondecomp.cli import run; run()"
+    command = [sys.executable, "-c", code, "predict", str(trained / "m"), "-"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        found, sent = b"", []
+        for part in (lines[:8000], lines[8000:8001], lines[8001:]):  # each waits for the answers to the one before
+            sent += part
+            process.stdin.write("".join(part).encode())
+            process.stdin.flush()
+            while found.count(b"\n") < len(sent):
+                assert select.select([process.stdout], [], [], 60)[0], "no answer while standard input is open"
+                found += os.read(process.stdout.fileno(), 2**16)
+        process.stdin.close()
+        found += process.stdout.read()
+    expected = predictions(trained / "m", tmp_path / "t.csv")
+    columns, right = (np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1) for text in (found.decode(), expected))
+    np.testing.assert_array_equal(columns[:, :2], right[:, :2])
+    np.testing.assert_allclose(columns, right, rtol=1e-4)

@@ -13,7 +13,7 @@ from processes import in_a_process
 
 pytest.importorskip("pyarrow", reason="needs the extra files")
 
-from aesara_nondecomp.data import TableColumns, read_csv, read_csv_columns  # noqa: E402
+from aesara_nondecomp.data import TableColumns, csv_headers, read_csv, read_csv_columns  # noqa: E402
 from aesara_nondecomp.data import csv_files as module  # noqa: E402
 from aesara_nondecomp.data.csv_files import open_csv  # noqa: E402
 from aesara_nondecomp.data.tabular import TableEncoder  # noqa: E402
@@ -95,7 +95,7 @@ def test_a_table_that_cannot_be_read_is_refused_naming_the_row(tmp_path, text, o
 
 def test_a_column_whose_text_comes_late_keeps_the_spelling_of_its_first_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(module, "SAMPLE_BYTES", 64)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 64)
     rows = [f"0{k},{k}" for k in range(100)]
     path = written(tmp_path / "t.csv", "code,x\n" + "\n".join([*rows, "A1,100"]))
     columns = read_all(path)
@@ -105,7 +105,7 @@ def test_a_column_whose_text_comes_late_keeps_the_spelling_of_its_first_rows(tmp
 
 def test_a_row_may_be_longer_than_a_batch(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK_BYTES", 256)
-    monkeypatch.setattr(module, "SAMPLE_BYTES", 256)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 256)
     names, cells = [f"column {k}" for k in range(200)], ["1.25"] * 200
     path = written(tmp_path / "t.csv", "\n".join(";".join(row) for row in (names, *[cells] * 9)))
     assert read_csv(path, "column 7").X.shape == (9, 199)
@@ -197,7 +197,7 @@ BLOCKS = {
 @pytest.mark.parametrize("rows", [1, 7, 25])
 def test_blocks_are_the_rows_of_the_table_cut(tmp_path, monkeypatch, name, rows):
     monkeypatch.setattr(module, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(module, "SAMPLE_BYTES", 64)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 64)
     text, texts, options = BLOCKS[name]
     path = written(tmp_path / "t.csv", text)
     whole = read_all(path, texts, **options)
@@ -216,6 +216,6 @@ def test_blocks_are_the_rows_of_the_table_cut(tmp_path, monkeypatch, name, rows)
 ])  # fmt: skip
 def test_what_is_wrong_in_a_later_block_is_named_by_its_row_of_the_file(tmp_path, monkeypatch, text, options, message):
     monkeypatch.setattr(module, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(module, "SAMPLE_BYTES", 64)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 64)
     with open_csv(written(tmp_path / "t.csv", text)) as table, pytest.raises(ValueError, match=message):
         list(table.blocks(table.names, (), 4, **options))
