@@ -15,9 +15,9 @@ from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.data.streamed_tables import TableFiles, is_large, learn, popped_labels
+from aesara_nondecomp.data.streamed_tables import is_large, learn, popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
-from aesara_nondecomp.data.table_files import open_table
+from aesara_nondecomp.data.table_files import TableFiles, open_table
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step.scoring import SCORING_ROWS
 from aesara_nondecomp.training.param_checks import AUTO

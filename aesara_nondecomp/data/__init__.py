@@ -5,7 +5,8 @@ Reading order: `labels` (any coding of two classes to {-1, +1}), `label_sets` (s
 scaled on access), `tokens` and `text` (texts as token ids), `cells`, `table_columns`, `column_kinds` and `tabular`
 (tables as matrices), `inputs` (the encoder that a model owns), `samplers`, `disk_rows`, `row_loader` and `batches`
 (mini-batches), `files`, `csv_cells`, `csv_headers`, `standard_input`, `csv_files`, `table_parts`, `arrow_tables`,
-`table_files` and `loaders` (file readers), `streamed_tables` (those that do not fit in memory), `datasets` (by name).
+`table_files` and `loaders` (file readers), `table_survey` and `streamed_tables` (those that do not fit in memory),
+`datasets` (by name).
 """
 
 from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
@@ -30,8 +31,8 @@ from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_folds, stratified_split
-from aesara_nondecomp.data.streamed_tables import TableFiles
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
+from aesara_nondecomp.data.table_files import TableFiles
 from aesara_nondecomp.data.tabular import TableEncoder
 from aesara_nondecomp.data.text import Vocabulary, is_text
 from aesara_nondecomp.data.tokens import check_tokens

@@ -1,15 +1,15 @@
-"""Open a table in the format of its suffix: delimited text, Parquet, Excel or ARFF; in one file or several."""
+"""Tables in files and how to read them, in the format of their suffix: delimited text, Parquet, Excel or ARFF."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import require, suggestion
 from aesara_nondecomp.data.arrow_tables import is_arrow, open_arrow
 from aesara_nondecomp.data.files import (
     STANDARD_STREAM,
@@ -20,7 +20,7 @@ from aesara_nondecomp.data.files import (
     text_lines,
     uncompressed_suffix,
 )
-from aesara_nondecomp.data.table_columns import TableColumns, check_unique, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, check_names, check_unique, read_table
 from aesara_nondecomp.data.table_parts import PARQUET, TEXT_SUFFIXES, files_of, is_several, open_csv_files
 
 
@@ -43,6 +43,76 @@ class OpenTable(NamedTuple):
     read: Callable[[Sequence[str], Collection[str]], TableColumns]
     blocks: Callable[[Sequence[str], Collection[str], int], Iterator[TableColumns]]
     count_rows: Callable[[], int]
+
+
+class TableFiles(NamedTuple):
+    """A table to train on, and how to read it: for `fit(TableFiles(...), target=...)`.
+
+    Attributes
+    ----------
+    source : path-like, sequence of path-like, pyarrow.dataset.Dataset or pyarrow.Table
+        See `open_table`: a file, several, a folder, or a pattern such as ``data/*.parquet``.
+    drop : sequence of str
+        Columns to leave out.
+    categorical : sequence of str
+        Numeric columns to treat as categorical.
+    missing : sequence of str
+        Spellings of a missing value, beside the usual ones.
+    delimiter : str, optional
+        Of text. Default: told from the first lines.
+    decimal : {".", ","}
+        The decimal sign of text.
+
+    Examples
+    --------
+    >>> files = TableFiles("data/*.csv", drop=["id"], categorical=["zip"])  # for fit(files, target="label")
+    """
+
+    source: Any
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    delimiter: str | None = None
+    decimal: str = "."
+
+    def opened(self) -> AbstractContextManager[OpenTable]:
+        """Open the table.
+
+        Returns
+        -------
+        context manager of OpenTable
+        """
+        return open_table(self.source, self.delimiter, self.decimal)
+
+    def features(self, names: Sequence[str], target: str) -> list[str]:
+        """Find the columns of the features among all columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All columns.
+        target : str
+            That of the labels.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        ValueError
+            If a named column is not there, or no feature is left.
+        """
+        if target not in names:
+            raise ValueError(f"{self.source} has no column {target!r} of labels. {suggestion(target, names)}")
+        for name in self.drop:
+            if name not in names:
+                raise ValueError(f"there is no column {name!r} to drop. {suggestion(name, names)}")
+        features = [name for name in names if name not in (target, *self.drop)]
+        if not features:
+            raise ValueError(f"{self.source} has no feature columns beside the labels. Check its delimiter.")
+        check_names(self.categorical, features)
+        return features
 
 
 def is_table_file(path: PathLike) -> bool:

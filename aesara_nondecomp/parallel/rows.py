@@ -59,13 +59,17 @@ class DistributedRows(BatchSource):
         Their global row indices, ascending.
     n : int
         Number of rows of all processes.
+    block_rows : int, optional
+        Rows per block, where the rows of all processes are on disks. Default: they are not.
     """
 
-    def __init__(self, comm: Communicator, own: Any, indices: NDArray[Any], n: int):
-        self.comm, self.own, self.indices = comm, own, indices
+    def __init__(self, comm: Communicator, own: Any, indices: NDArray[Any], n: int, block_rows: int | None = None):
+        self.comm, self.own, self.indices, self.block_rows = comm, own, indices, block_rows
         self.shape, self.dtype = (n, own.shape[1]), own.dtype
-        self._place = np.full(n, -1, dtype=np.int64)
-        self._place[indices] = np.arange(len(indices))
+        self._place: NDArray[Any] | None = None  # of each row of all, unless those of this process are side by side
+        if len(indices) and indices[-1] - indices[0] + 1 != len(indices):
+            self._place = np.full(n, -1, dtype=np.int64)
+            self._place[indices] = np.arange(len(indices))
         self._digest: str | None = None
         self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
 
@@ -81,7 +85,7 @@ class DistributedRows(BatchSource):
         -------
         LocalBatch
         """
-        place = np.where(indices >= 0, self._place[indices], -1)
+        place = self._places(indices)
         mine = np.flatnonzero(place >= 0)
         rows = self._take(place[mine])
         if is_sparse(rows):
@@ -89,6 +93,13 @@ class DistributedRows(BatchSource):
         elif self.dtype.kind == "i":
             rows = rows[:, : used_width(rows)]
         return LocalBatch(rows, mine, len(indices))
+
+    def _places(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The places of global row indices among this process's rows; -1 of those that it does not have."""
+        if self._place is not None:
+            return np.where(rows >= 0, self._place[rows], -1)
+        place = rows - (self.indices[0] if len(self.indices) else 0)
+        return np.where((place >= 0) & (place < len(self.indices)), place, -1)
 
     def _take(self, place: NDArray[Any]) -> Any:
         if type(self.own) is not np.ndarray:
@@ -117,7 +128,7 @@ class DistributedRows(BatchSource):
         -------
         DistributedRows
         """
-        place = self._place[rows]
+        place = self._places(rows)
         mine = np.flatnonzero(place >= 0)
         return self.with_own(select_rows(self.own, place[mine]), mine, len(rows))
 
@@ -138,7 +149,11 @@ class DistributedRows(BatchSource):
         DistributedRows
         """
         return DistributedRows(
-            self.comm, own, self.indices if indices is None else indices, len(self) if n is None else n
+            self.comm,
+            own,
+            self.indices if indices is None else indices,
+            len(self) if n is None else n,
+            self.block_rows if indices is None else None,
         )
 
     def prepared(self, dtype: Any, standardiser: Standardiser | None = None) -> DistributedRows:
@@ -192,12 +207,17 @@ class DistributedRows(BatchSource):
         if self.sparse:
             return None
         all_succeed(self.comm, lambda: check_finite(self.own))
-        weights = np.ones(len(self)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        total, own = weights.sum(), weights[self.indices]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        total = len(self) if weights is None else weights.sum()
         slices = list(row_slices(*self.own.shape))
+
+        def weighed(part: slice, rows: NDArray[Any]) -> NDArray[Any]:
+            own = np.ones(len(rows)) if weights is None else weights[self.indices[part]]
+            return np.asarray(own @ rows)
+
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
-            mean = self._total(own[part] @ self.own[part] for part in slices) / total
-            squares = self._total(own[part] @ np.square(self.own[part] - mean) for part in slices)
+            mean = self._total(weighed(part, self.own[part]) for part in slices) / total
+            squares = self._total(weighed(part, np.square(self.own[part] - mean)) for part in slices)
         firsts = self.comm.allgather(self.own[:1] if len(self.indices) else None)
         first = next(row for row in firsts if row is not None)
         constant = self._total((self.own[part] != first).sum(axis=0) for part in slices) == 0
@@ -222,8 +242,11 @@ class DistributedRows(BatchSource):
         str
         """
         if self._digest is None:
-            own = _row_hashes(self.own) * _mixed(self.indices.astype(np.uint64))  # sums wrap around, in any order
-            total = sum(self.comm.allgather(int(own.sum(dtype=np.uint64)))) % 2**64
+            own = sum(  # sums wrap around, in any order
+                int((_row_hashes(self.own[part]) * _mixed(self.indices[part].astype(np.uint64))).sum(dtype=np.uint64))
+                for part in row_slices(*self.own.shape)
+            )
+            total = sum(self.comm.allgather(own)) % 2**64
             self._digest = f"{self.shape} {self.dtype} {total:016x}"
         return self._digest
 
@@ -300,15 +323,11 @@ def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> 
     return DistributedRows(comm, own, np.arange(before, before + n_own), sum(lengths))
 
 
-def _row_hashes(X: Any) -> NDArray[Any]:
+def _row_hashes(rows: Any) -> NDArray[Any]:
     """One hash per row, of all bits of its entries."""
-    factors = _mixed(np.arange(X.shape[1], dtype=np.uint64))
-    parts = [np.empty(0, dtype=np.uint64)]
-    for part in row_slices(*X.shape):
-        rows = X[part].toarray() if is_sparse(X) else np.ascontiguousarray(X[part])
-        bits = rows.view(f"u{rows.dtype.itemsize}").astype(np.uint64)
-        parts.append(_mixed(_mixed(bits) @ factors))
-    return np.concatenate(parts)
+    rows = rows.toarray() if is_sparse(rows) else np.ascontiguousarray(rows)
+    bits = rows.view(f"u{rows.dtype.itemsize}").astype(np.uint64)
+    return _mixed(_mixed(bits) @ _mixed(np.arange(rows.shape[1], dtype=np.uint64)))
 
 
 def _mixed(values: NDArray[Any]) -> NDArray[Any]:

@@ -227,9 +227,9 @@ def fit(
     alone = {
         "sample_weight": sample_weight, "groups": groups, "constraints": constraints or None,
         "validation_groups": validation_groups, "sampler": None if sampler == "natural" else sampler,
-        "refit": getattr(validation, "refit", None) or None, "comm": comm if comm.size > 1 else None,
+        "refit": getattr(validation, "refit", None) or None,
     }  # fmt: skip
-    X, y = all_succeed(comm, lambda: inputs_of(X, y, target, alone))
+    X, y = inputs_of(X, y, target, alone, comm)
     of_labels = is_indicator_matrix(y)
     if of_labels or is_of_classes(y, measure, comm):
         unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}

@@ -5,17 +5,22 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
+from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.data import InputEncoder, LazyRows, check_finite, encode_classes, encode_labels
 from aesara_nondecomp.data.arrow_tables import is_arrow
 from aesara_nondecomp.data.disk_rows import DiskMatrix, check_disk_space
-from aesara_nondecomp.data.streamed_tables import StreamedTable, TableFiles, read_files
+from aesara_nondecomp.data.streamed_tables import StreamedTable, is_large, learned, read_at_once
+from aesara_nondecomp.data.table_files import OpenTable, TableFiles
+from aesara_nondecomp.data.table_survey import Survey, survey
 from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.parallel import DistributedRows, all_succeed, common_error, gather_vectors
 from aesara_nondecomp.training.holdout import AUTO, LAST, SHARE, is_pair
 from aesara_nondecomp.training.run import TrainingRows
 
@@ -23,7 +28,7 @@ HELD_ROWS = 500_000  # at most, as each evaluation scores them all; a rate among
 _SLICE_ROWS = 2**20
 
 
-def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any]) -> tuple[Any, Any]:
+def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any], comm: Communicator) -> tuple[Any, Any]:
     """The inputs and labels of `fit`, read from files if `target` is given.
 
     Parameters
@@ -36,6 +41,8 @@ def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any]) -> tuple[An
         As given to `fit`.
     alone : mapping of str to object
         Arguments that a streamed table does not take: None where they are not given.
+    comm : communicator
+        Of the processes, each of which has files of its own.
 
     Returns
     -------
@@ -51,23 +58,82 @@ def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any]) -> tuple[An
     ValueError
         If the table is unusable, or an argument does not go with it.
     """
+    files = all_succeed(comm, lambda: _files_of(X, y, target))
+    if len(set(comm.allgather(files is None))) > 1:
+        raise common_error(comm, "either all processes need files and their target, or none does")
+    if files is not None:
+        return _read(files, target, alone, comm)
+    if not isinstance(X, StreamedTable):
+        return X, y
+    all_succeed(comm, lambda: check_options(alone))
+    return X, X.classes
+
+
+def _read(files: TableFiles, target: str, alone: Mapping[str, Any], comm: Communicator) -> tuple[Any, Any]:
+    """The inputs and labels of files: at once, or if they are large in any process, streamed in all of them."""
+    with ExitStack() as opened:
+
+        def look() -> tuple[OpenTable, list[str], bool]:
+            table = opened.enter_context(files.opened())
+            features = files.features(table.names, target)
+            return table, features, is_large(table, features)
+
+        table, features, large = all_succeed(comm, look)
+        if not any(comm.allgather(large)):
+            return all_succeed(comm, lambda: read_at_once(files, table, features, target))
+        all_succeed(comm, lambda: check_options(alone))
+        own = all_succeed(comm, lambda: survey(files, table, features, target, comm.rank))
+    found = learned_together(own, comm)
+    return found, found.classes
+
+
+def _files_of(X: Any, y: Any, target: Any) -> TableFiles | None:
+    """The files of `fit`; None where rows are given."""
     if isinstance(X, StreamedTable):
-        check_options(alone)
-        return X, X.classes
+        return None
     if target is None:
         files = isinstance(X, (os.PathLike, TableFiles)) or isinstance(X, str) and y is None
         require(not files, "files need target=, the name of their column of labels", X)
         require(y is not None, "y must hold a label for each row; files name their column by target=", y)
-        return X, y
+        return None
     require(isinstance(target, str), "target must be the name of a column", target)
     require(y is None, "target names the labels of files: leave y out", y)
-    if not isinstance(X, TableFiles):
-        path = isinstance(X, (str, os.PathLike))
-        paths = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(part, (str, os.PathLike)) for part in X)
-        needed = "target goes with files, a data set or a table of pyarrow, or data.TableFiles: leave it out and give y"
-        require(path or paths or is_arrow(X), needed, type(X).__name__)
-        X = TableFiles(X)
-    return read_files(X, target, lambda: check_options(alone))
+    if isinstance(X, TableFiles):
+        return X
+    path = isinstance(X, (str, os.PathLike))
+    paths = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(part, (str, os.PathLike)) for part in X)
+    needed = "target goes with files, a data set or a table of pyarrow, or data.TableFiles: leave it out and give y"
+    require(path or paths or is_arrow(X), needed, type(X).__name__)
+    return TableFiles(X)
+
+
+def learned_together(own: Survey, comm: Communicator) -> StreamedTable:
+    """Learn one encoder from the files of all processes.
+
+    Parameters
+    ----------
+    own : Survey
+        Of this process's files.
+    comm : communicator
+        Of the processes.
+
+    Returns
+    -------
+    StreamedTable
+        Of this process's files, with the encoder and the classes of all.
+
+    Raises
+    ------
+    ValueError
+        In all processes, if the files differ in their columns, or cannot be encoded together.
+    """
+    keys = np.sort(np.concatenate(comm.allgather(own.sample.keys)))[: own.sample.size]
+    surveys = comm.allgather(own._replace(codes=own.codes[:0], sample=own.sample.up_to(keys[-1])))
+    columns = [sorted(part.sample.columns.cells) for part in surveys]
+    if any(names != columns[0] for names in columns):
+        raise common_error(comm, f"the files of all processes need the same columns, got {columns!r}")
+    surveys[comm.rank] = own
+    return all_succeed(comm, lambda: learned(surveys, comm.rank))
 
 
 def check_options(alone: Mapping[str, Any]) -> None:
@@ -91,14 +157,21 @@ def check_options(alone: Mapping[str, Any]) -> None:
 
 
 def stream_rows(
-    X: StreamedTable, encoder: InputEncoder, *, positive: Any, validation: Any, seed: Any, several: bool
+    X: StreamedTable,
+    encoder: InputEncoder,
+    *,
+    positive: Any,
+    validation: Any,
+    seed: Any,
+    several: bool,
+    comm: Communicator,
 ) -> tuple[tuple[Any, ...], TrainingRows, TrainingRows | None]:
     """Encode the rows of a streamed table on a disk, those to train on apart from those held out.
 
     Parameters
     ----------
     X : StreamedTable
-        The table.
+        The table; with several processes, the files of this one.
     encoder : InputEncoder
         That of the table, or of a model to train further.
     positive : scalar or None
@@ -109,6 +182,8 @@ def stream_rows(
         Of the rows held out.
     several : bool
         Whether labels are of any number of classes.
+    comm : communicator
+        Of the processes; rows are those of all, in the order of their ranks.
 
     Returns
     -------
@@ -122,21 +197,40 @@ def stream_rows(
     Raises
     ------
     ValueError
-        If labels, rows or `validation` are unusable, or the disk is full.
+        In all processes, if labels, rows or `validation` are unusable, or a disk is full.
     """
-    if several:
-        labels = encode_classes(X.classes)
-        classes, cell, signs = labels.classes, labels.codes, np.where(labels.codes > 0, 1, -1)
-    else:
-        pair = encode_labels(X.classes, positive)
-        classes, cell, signs = pair.classes, None, pair.signs
-    held = _held(X.codes, len(X.classes), validation, seed)
+    (all_codes,) = gather_vectors(comm, len(X.codes), X.codes)
+    classes, signs, of_several = all_succeed(comm, lambda: _labels(X, positive, several))
+    held = all_succeed(comm, lambda: _held(all_codes, len(X.classes), validation, seed))
+    before = sum(comm.allgather(len(X.codes))[: comm.rank])
+    own_held = None if held is None else held[before : before + len(X.codes)]
+    written = all_succeed(comm, lambda: _written(X, encoder, own_held))
     chosen = [slice(None)] if held is None else [~held, held]
     parts = [
-        TrainingRows(rows, signs.astype(np.int8)[codes], None, None if cell is None else cell[codes])
-        for rows, codes in zip(_written(X, encoder, held), (X.codes[part] for part in chosen))
+        TrainingRows(_of_all(rows, comm), signs[codes], None, None if of_several is None else of_several[codes])
+        for rows, codes in zip(written, (all_codes[part] for part in chosen))
     ]
     return classes, parts[0], parts[1] if held is not None else None
+
+
+def _labels(X: StreamedTable, positive: Any, several: bool) -> tuple[tuple[Any, ...], NDArray[Any], Any]:
+    """The classes; of each distinct label the sign, and its class where there are several."""
+    if several:
+        labels = encode_classes(X.classes)
+        return labels.classes, np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.codes
+    pair = encode_labels(X.classes, positive)
+    return pair.classes, pair.signs.astype(np.int8), None
+
+
+def _of_all(own: LazyRows, comm: Communicator) -> Any:
+    """The rows of all processes, in the order of their ranks; in a single process its own."""
+    if comm.size == 1:
+        return own
+    counts, kinds = zip(*comm.allgather((len(own), own.dtype.name)))
+    if len(set(kinds)) > 1:
+        raise common_error(comm, f"the files of all processes must hold numbers of one type, got {sorted(set(kinds))}")
+    before = sum(counts[: comm.rank])
+    return DistributedRows(comm, own, np.arange(before, before + len(own)), sum(counts), own.block_rows)
 
 
 def _written(X: StreamedTable, encoder: InputEncoder, held: NDArray[Any] | None) -> list[LazyRows]:

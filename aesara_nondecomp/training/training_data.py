@@ -235,7 +235,7 @@ def prepare(
     """
     known = _network_of(network)
     if isinstance(X, StreamedTable):
-        parts = _streamed(X, known, encoder, positive, validation, seed, several)
+        parts = _streamed(X, known, encoder, positive, validation, seed, several, comm)
     else:
         parts = _in_memory(
             X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
@@ -310,14 +310,16 @@ def _in_memory(
 
 def _streamed(
     X: StreamedTable, known: Network | None, encoder: InputEncoder | None, positive: Any, validation: Any, seed: Any,
-    several: bool,
+    several: bool, comm: Communicator,
 ) -> _Parts:  # fmt: skip
     """The rows of a table on a disk, to train on and held out."""
     learned = encoder or InputEncoder(table=X.encoder)
-    classes, train, held = stream_rows(X, learned, positive=positive, validation=validation, seed=seed, several=several)
+    classes, train, held = stream_rows(
+        X, learned, positive=positive, validation=validation, seed=seed, several=several, comm=comm
+    )
     split = Split(classes, train.signs, None, cell=train.cell)
     if held is None:
-        held = _held_rows(train.X, split, validation, learned, known, LOCAL, several=several)
+        held = _held_rows(train.X, split, validation, learned, known, comm, several=several)
     return _Parts(split, learned, train.X, held)
 
 

@@ -10,11 +10,13 @@ pandas = pytest.importorskip("pandas", reason="needs the extra files")
 
 from pyarrow import dataset, parquet  # noqa: E402
 
-from aesara_nondecomp.data import InputEncoder, streamed_tables  # noqa: E402
+from aesara_nondecomp.data import InputEncoder, TableFiles, streamed_tables, table_survey  # noqa: E402
 from aesara_nondecomp.data.arrow_tables import open_arrow  # noqa: E402
-from aesara_nondecomp.data.streamed_tables import StreamedTable, TableFiles, read_files  # noqa: E402
+from aesara_nondecomp.data.streamed_tables import StreamedTable  # noqa: E402
 from aesara_nondecomp.data.table_files import is_table_file, open_table  # noqa: E402
 from aesara_nondecomp.data.tabular import UnknownCategories  # noqa: E402
+from aesara_nondecomp.parallel import LOCAL  # noqa: E402
+from aesara_nondecomp.training.streamed_rows import inputs_of  # noqa: E402
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -28,6 +30,11 @@ FRAME = pandas.DataFrame(
     }
 )
 FRAME.loc[N - 1, "colour"] = "rare"  # in the last row only
+
+
+def read_files(files, target):
+    """What `fit` reads of files."""
+    return inputs_of(files, None, target, {}, LOCAL)
 
 
 def write_parts(folder, suffix, frame=FRAME, parts=4):
@@ -92,7 +99,7 @@ def test_one_pass_learns_what_is_learned_in_memory(name, folder, monkeypatch):
     files = TableFiles(SOURCES[name](folder), categorical=["code"])
     X, y = read_files(files, "label")
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
-    monkeypatch.setattr(streamed_tables, "_BLOCK_CELLS", 5 * 60)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 5 * 60)
     streamed, classes = read_files(files, "label")
     assert isinstance(streamed, StreamedTable) and streamed.shape == (N, 4)
     assert classes.tolist() == ["no", "yes"] and np.array_equal(classes[streamed.codes], y)
@@ -104,8 +111,9 @@ def test_one_pass_learns_what_is_learned_in_memory(name, folder, monkeypatch):
 
 
 def test_of_more_rows_than_a_sample_the_categories_are_of_all_and_medians_are_close(folder, monkeypatch):
-    for name, value in (("IN_MEMORY_CELLS", 0), ("_BLOCK_CELLS", 5 * 30), ("SAMPLED_ROWS", (100, 100))):
-        monkeypatch.setattr(streamed_tables, name, value)
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
+    for name, value in (("_BLOCK_CELLS", 5 * 30), ("SAMPLED_ROWS", (100, 100))):
+        monkeypatch.setattr(table_survey, name, value)
     streamed, _ = read_files(TableFiles(folder / "one.csv"), "label")
     whole = InputEncoder.learn(FRAME.drop(columns="label")).table
     assert streamed.encoder.categories == whole.categories
@@ -262,8 +270,9 @@ REFUSED = {
 def test_unusable_files_are_refused_in_one_sentence(name, tmp_path, monkeypatch):
     write, kind, message = REFUSED[name]
     write(tmp_path)
-    for constant, value in (("IN_MEMORY_CELLS", -1), ("MOST_LABELS", 300), ("SAMPLED_ROWS", (50, 50))):
-        monkeypatch.setattr(streamed_tables, constant, value)
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", -1)
+    for constant, value in (("MOST_LABELS", 300), ("SAMPLED_ROWS", (50, 50))):
+        monkeypatch.setattr(table_survey, constant, value)
     with pytest.raises(kind, match=message):
         read_files(TableFiles(tmp_path), "label")
 

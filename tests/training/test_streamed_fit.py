@@ -11,8 +11,8 @@ pandas = pytest.importorskip("pandas", reason="needs the extra files")
 from pyarrow import parquet  # noqa: E402
 
 import aesara_nondecomp as an  # noqa: E402
-from aesara_nondecomp.data import InputEncoder, disk_rows, streamed_tables  # noqa: E402
-from aesara_nondecomp.data.streamed_tables import StreamedTable, TableFiles, read_files  # noqa: E402
+from aesara_nondecomp.data import InputEncoder, TableFiles, disk_rows, streamed_tables, table_survey  # noqa: E402
+from aesara_nondecomp.data.streamed_tables import learn  # noqa: E402
 from aesara_nondecomp.training import streamed_rows  # noqa: E402
 
 N = 900
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
 def streamed(monkeypatch):
     """Every table is too large for memory, and read in blocks of a few rows."""
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
-    monkeypatch.setattr(streamed_tables, "_BLOCK_CELLS", 500)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 500)
 
 
 def same_model(first, second):
@@ -184,11 +184,12 @@ def test_what_does_not_go_with_files_is_refused_before_training(name, folder, st
 
 def test_files_that_change_between_the_passes_are_refused(tmp_path, streamed):
     TABLE.drop(columns="kind").to_parquet(tmp_path / "t.parquet")
-    found, classes = read_files(TableFiles(tmp_path / "t.parquet"), "label")
-    assert isinstance(found, StreamedTable)
+    files = TableFiles(tmp_path / "t.parquet")
+    with files.opened() as table:
+        found = learn(files, table, files.features(table.names, "label"), "label")
     TABLE.drop(columns="kind")[:100].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="the files must keep their 900 rows while they are read, got 100"):
-        an.fit(found, classes, **QUICK)
+        an.fit(found, found.classes, **QUICK)
 
 
 def test_an_infinite_cell_is_named_by_its_row_in_the_file(tmp_path, streamed):
@@ -201,8 +202,8 @@ def test_an_infinite_cell_is_named_by_its_row_in_the_file(tmp_path, streamed):
 
 def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     for module, name, value in (
-        (streamed_tables, "IN_MEMORY_CELLS", 0), (streamed_tables, "_BLOCK_CELLS", 2**17),
-        (streamed_tables, "SAMPLED_ROWS", (5000, 5000)), (disk_rows, "BLOCK_BYTES", 2**12),
+        (streamed_tables, "IN_MEMORY_CELLS", 0), (table_survey, "_BLOCK_CELLS", 2**17),
+        (table_survey, "SAMPLED_ROWS", (5000, 5000)), (disk_rows, "BLOCK_BYTES", 2**12),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     rng, peaks = np.random.default_rng(0), []
