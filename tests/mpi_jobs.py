@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers, networks
+from aesara_nondecomp.data import disk_rows, samplers, streamed_tables
 from aesara_nondecomp.training.recipes import Phase, Recipe
 
 STEPS = 200
@@ -140,6 +141,27 @@ def several_classes(comm, out: str) -> None:
         gaps[measure] = max(float(np.abs(a - b).max()) for a, b in pairs)
     for value in spread.parameters:
         assert all(np.array_equal(value, other) for other in comm.allgather(value))
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
+
+
+def streamed(comm, out: str) -> None:
+    """Files that each process streams for itself: in one process with all of them, and in this job."""
+    (X, y), paths = rows(), [Path(f"{out}.part{k}.csv") for k in range(4)]
+    if comm.rank == 0:
+        for path, part in zip(paths, np.array_split(np.column_stack([X, y]), len(paths))):
+            np.savetxt(path, part, delimiter=",", header="a,b,c,d,e,y", comments="")
+    comm.Barrier()
+    streamed_tables.IN_MEMORY_CELLS, disk_rows.BLOCK_BYTES, samplers.GROUPED_BLOCKS = 0, 200, 8
+    own, shared = paths[part_of(comm, len(paths))], functions()
+    gaps = {}
+    for validation in ("auto", None):
+        options = {"target": "y", "measure": "qmean", "network": shared, "steps": STEPS, "batch_size": 8, "seed": 3}
+        whole = an.fit(paths, validation=validation, **options)
+        spread = an.fit(own, validation=validation, comm=comm, **options)
+        assert spread.validation_matrix == whole.validation_matrix and spread.best_step == whole.best_step
+        gaps[str(validation)] = max(float(np.abs(a - b).max()) for a, b in zip(whole.parameters, spread.parameters))
+        digests = comm.allgather([value.tobytes() for value in spread.parameters])
+        assert digests[0] == digests[-1], "the model differs by rank"
     Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
 
 

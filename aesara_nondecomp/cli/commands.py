@@ -41,6 +41,7 @@ from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.inputs import select_inputs
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.data.table_parts import files_of
+from aesara_nondecomp.data.table_survey import Survey
 from aesara_nondecomp.models import Model, load_model
 from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
@@ -50,6 +51,7 @@ from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.progress import progress_of
+from aesara_nondecomp.training.streamed_rows import learned_together
 
 NOT_TYPED = ("command", "parser", "stop")  # of the options: what the user did not type
 
@@ -73,7 +75,11 @@ def train(options: argparse.Namespace) -> int:
     checkpoint, stop = chosen["checkpoint"], options.stop
     stop.advice = lambda: _how_to_go_on(checkpoint)
     comm = comm_world() if options.mpi else LOCAL
-    table, positive = all_succeed(comm, lambda: _rows_to_train(options))
+    table = all_succeed(comm, lambda: _rows_to_train(options, comm))
+    if isinstance(table.X, Survey):
+        streamed = learned_together(table.X, comm)
+        table = LabelledTable(streamed, streamed.classes)
+    positive = all_succeed(comm, lambda: _positive(table.y, options.positive))
     if comm.size > 1:
         typed = {name: str(value) for name, value in vars(options).items() if name not in NOT_TYPED}
         agree(comm, {**typed, "the training file": _digest(options.data)})
@@ -347,18 +353,18 @@ def _counted(blocks: Iterator[NDArray[Any]], advance: Callable[[int], None]) -> 
         yield scores
 
 
-def _rows_to_train(options: argparse.Namespace) -> tuple[LabelledTable, Any]:
-    """The training file, and the positive label, after a look at the files to write."""
+def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> LabelledTable:
+    """The training file, after a look at the files to write."""
     _check_outputs(options, options.out, options.report)
-    table = read_training_table(options)
-    if not isinstance(table.X, StreamedTable):
+    table = read_training_table(options, comm)
+    if not isinstance(table.X, (StreamedTable, Survey)):
         check_lengths(table.X, table.y)
-    return table, _positive(table.y, options.positive)
+    return table
 
 
 def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[Any]]:
-    """The inputs and labels that this process trains on; not copied where it is the only one."""
-    if comm.size == 1:
+    """The inputs and labels that this process trains on; not copied where it is the only one, or streams them."""
+    if comm.size == 1 or isinstance(table.X, StreamedTable):
         return table.X, table.y
     rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
     return select_inputs(table.X, rows), table.y[rows]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import suggestion, warn_caller
+from aesara_nondecomp._checks import require, suggestion, warn_caller
 from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_labels
@@ -18,7 +18,10 @@ from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import is_large, learn, popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import TableFiles, open_table
+from aesara_nondecomp.data.table_parts import files_of
+from aesara_nondecomp.data.table_survey import survey
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.parallel import LOCAL, Communicator, local_slice
 from aesara_nondecomp.step.scoring import SCORING_ROWS
 from aesara_nondecomp.training.param_checks import AUTO
 
@@ -30,10 +33,10 @@ class LabelledTable(NamedTuple):
 
     Attributes
     ----------
-    X : TableColumns, StreamedTable, list of str, array or CSR matrix, shape (n, d)
-        The columns of a table, the texts of one of them, or a matrix.
+    X : TableColumns, StreamedTable, Survey, list of str, array or CSR matrix, shape (n, d)
+        The columns of a table, the texts of one of them, or a matrix; a Survey of one process's share of a table.
     y : array, shape (n,)
-        Labels, in the file's own coding; of a StreamedTable the distinct ones.
+        Labels, in the file's own coding; of a StreamedTable or Survey the distinct ones.
     names : sequence of str, or None
         Column names of a matrix, if the file has them.
     groups : dict of str to array, or None
@@ -49,13 +52,15 @@ class LabelledTable(NamedTuple):
     text: str | None = None
 
 
-def read_training_table(options: argparse.Namespace) -> LabelledTable:
+def read_training_table(options: argparse.Namespace, comm: Communicator = LOCAL) -> LabelledTable:
     """Read a file to train on: `options.data`, with the labels at `options.target`.
 
     Parameters
     ----------
     options : Namespace
         Parsed options, with data, target, drop, groups, categorical, missing, delimiter and decimal.
+    comm : communicator, default LOCAL
+        Of the processes, each of which passes over its share of the files of a table that is streamed.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def read_training_table(options: argparse.Namespace) -> LabelledTable:
     """
     kind = file_format(options.data)
     if kind == "table":
-        return _read_training_columns(options)
+        return _read_training_columns(options, comm)
     for name in ("drop", "groups", "categorical", "missing", "delimiter", "decimal"):
         if getattr(options, name):
             raise ValueError(f"--{name} is for a table, such as a .csv file, but {options.data} is none. Leave it out.")
@@ -257,7 +262,7 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
     raise ValueError(f"the label {text!r} is unknown. Known: {known}. Give one of these.")
 
 
-def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
+def _read_training_columns(options: argparse.Namespace, comm: Communicator) -> LabelledTable:
     takes_texts = options.network != AUTO and networks.takes_tokens(options.network)
     with open_table(options.data, options.delimiter, options.decimal or ".") as table:
         target = _checked_target(options.data, options.target, table.names)
@@ -270,6 +275,8 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
         groups = _checked_groups(options.groups, target, table.names)
         if is_large(table, features) and not takes_texts:
             _check_streamed(options)
+            if comm.size > 1:
+                return _surveyed(files, features, target, comm)
             X = learn(files, table, features, target)
             return LabelledTable(X, X.classes)
         dropped = [name for name in groups if name not in features]
@@ -286,6 +293,17 @@ def _read_training_columns(options: argparse.Namespace) -> LabelledTable:
         warn_caller(f"{found} cells are missing values because they are {' or '.join(map(repr, options.missing))}.")
     of_rows = {name: read.cells[name] for name in groups} or None
     return LabelledTable(read.without(dropped), as_labels(labels), groups=of_rows)
+
+
+def _surveyed(files: TableFiles, features: Sequence[str], target: str, comm: Communicator) -> LabelledTable:
+    """What this process's share of the files tells, for `learned_together`."""
+    paths = files_of(files.source)
+    needed = f"a table that does not fit in memory is streamed by {comm.size} processes from as many files or more"
+    require(len(paths) >= comm.size, needed, f"{len(paths)} of {files.source}")
+    own = files._replace(source=paths[local_slice(comm, len(paths))])
+    with own.opened() as table:
+        found = survey(own, table, features, target, comm.rank)
+    return LabelledTable(found, np.array(found.labels))
 
 
 def _check_one_text(options: argparse.Namespace, features: Sequence[str]) -> None:
@@ -418,7 +436,7 @@ def _groups_to_report(
 
 def _check_streamed(options: argparse.Namespace) -> None:
     """Refuse what a table that is streamed does not take, before it is read."""
-    for name in ("groups", "constraints", "refit", "mpi"):
+    for name in ("groups", "constraints", "refit"):
         if getattr(options, name):
             raise ValueError(
                 f"{options.data} is too large to be read at once, and a streamed table does not take "

@@ -178,8 +178,8 @@ def fit(
         Show progress on stderr: a bar on a terminal (extra ``progress``), otherwise a line now and then. Default: only
         if stderr is a terminal.
     comm : communicator, optional
-        Of mpi4py: train on the rows of all its processes. `X`, `y`, `sample_weight` and validation rows are those of
-        this process, and all other arguments are equal in all processes. Each process returns the same model, equal up
+        Of mpi4py: train on the rows of all its processes. `X` (rows or files), `y`, `sample_weight` and validation rows
+        are those of this process, and all other arguments are equal in all processes. Each process returns the same model, equal up
         to rounding to that of one process with all rows in the order of the ranks; only that network="auto" is an mlp
         where there are several processes. The first process calls `on_step`, writes checkpoints and shows progress. See
         `parallel`.

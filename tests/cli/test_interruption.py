@@ -79,11 +79,11 @@ def test_a_signal_ends_each_command_with_its_status_and_what_to_do(
         return []
 
     monkeypatch.setattr("aesara_nondecomp.cli.commands._check_outputs", stop)
-    monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda options: sys.exit("not stopped"))
+    monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda *_: sys.exit("not stopped"))
     files = ["t.csv", "--out", str(tmp_path / "m")]
     arguments = files if command == "train" else ["a.model", *(["b.model"] if command == "compare" else []), *files]
     if swallowed:
-        monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda options: _untouched())
+        monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda *_: _untouched())
         monkeypatch.setattr("aesara_nondecomp.cli.commands.load_model", lambda path: _untouched())
     before = signal.getsignal(signum)
     assert main([command, *arguments]) == 128 + signum
