@@ -179,10 +179,10 @@ def fit(
         if stderr is a terminal.
     comm : communicator, optional
         Of mpi4py: train on the rows of all its processes. `X` (rows or files), `y`, `sample_weight` and validation rows
-        are those of this process, and all other arguments are equal in all processes. Each process returns the same model, equal up
-        to rounding to that of one process with all rows in the order of the ranks; only that network="auto" is an mlp
-        where there are several processes. The first process calls `on_step`, writes checkpoints and shows progress. See
-        `parallel`.
+        are those of this process, and all other arguments are equal in all processes. Each process returns the same
+        model, equal up to rounding to that of one process with all rows in the order of the ranks; only that
+        network="auto" is an mlp where there are several processes. The first process calls `on_step`, writes
+        checkpoints and shows progress. See `parallel`.
     backend : {"c", "jax"}, optional
         See `TrainFunctions`; with "jax", dense rows stay on JAX's device. Default: "c".
     seed : int, numpy Generator or None, optional
