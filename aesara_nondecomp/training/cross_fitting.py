@@ -213,6 +213,9 @@ class CrossFit:
         last = self.done[-1].history[-1] if self.done else None
         self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last, held)
         self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
+        if self.monitor:
+            made = (len(trained.monitor.evaluations) for trained in self.done if trained.monitor)
+            self.monitor.most_evaluations = min(made, default=None)  # of all networks those count that all have made
 
     def _finish(self, trained: Trained) -> None:
         """Keep what remains of a network, without its rows, and begin the next one."""

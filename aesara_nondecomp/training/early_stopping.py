@@ -112,6 +112,8 @@ class ValidationMonitor:
         So far.
     snapshots : dict of int to Snapshot
         By the index of their evaluation.
+    most_evaluations : int or None
+        `should_stop` after so many, whatever the patience; None for no limit.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class ValidationMonitor:
         self.threshold, self.keep_all = threshold, keep_all
         self.evaluations: list[Evaluation] = []
         self.snapshots: dict[int, Snapshot] = {}
+        self.most_evaluations: int | None = None
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -243,7 +246,7 @@ class ValidationMonitor:
         return Evaluation(step, value, *confusion, confusion.predicted_prevalence in (0.0, 1.0), excess)
 
     def should_stop(self, since: int = 0) -> bool:
-        """Whether patience is exhausted.
+        """Whether patience is exhausted, or there are as many evaluations as are needed.
 
         Parameters
         ----------
@@ -255,6 +258,8 @@ class ValidationMonitor:
         bool
             True after `patience` evaluations that are later than the best one.
         """
+        if self.most_evaluations is not None and len(self.evaluations) >= self.most_evaluations:
+            return True
         if self.patience is None or self.best is None:
             return False
         start = max(since, self.evaluations[self.best].step)

@@ -190,6 +190,21 @@ def test_each_network_has_its_own_patience(functions):
     assert len(model.evaluations) == min(lengths) // 2
 
 
+def test_a_network_is_trained_no_further_than_the_shortest_one_before_it(functions):
+    options = {"steps": 400, "prior": float(np.mean(Y > 0))}
+    model = fit(functions, validation=EarlyStopping(FOLDS, every=2, patience=2), **options)
+    firsts = [k for k, step in enumerate(model.history) if step.learning_rate == model.history[0].learning_rate]
+    folds, seeds = draws()
+    alone = []  # steps of networks that know of no other
+    for fold, seed in zip(folds, seeds):
+        stopping = EarlyStopping((X[fold.held], Y[fold.held]), every=2, patience=2)
+        run = fit(functions, X[fold.train], Y[fold.train], seed=seed, validation=stopping, **options)
+        alone.append(len(run.history))
+    assert np.diff([*firsts, len(model.history)]).tolist() == np.minimum.accumulate(alone).tolist()
+    assert alone != np.minimum.accumulate(alone).tolist()
+    assert len(model.evaluations) == min(alone) // 2
+
+
 # -- to the last bit -------------------------------------------------------------------------------------------------
 
 
