@@ -94,7 +94,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Which rows are held out to choose weights and threshold and to calibrate; see `fit` of this package. A method
         `fit` takes your own validation rows instead. None holds no rows out: the last weights are kept, and the
         training rows are used for calibration, which is optimistic if the network overfits.
-    patience : int or None, default 4
+    patience : int or None, default 3
         Stop after this many evaluations on the validation rows without improvement, at least 1; None never stops early.
     tune_threshold : bool or "auto", default "auto"
         Move the threshold to the best one for the measure on the validation rows; "auto" to a steadier one, see
@@ -188,7 +188,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         prior: float | None = None,
         constraints: Any = (),
         validation: Any = "auto",
-        patience: int | None = 4,
+        patience: int | None = 3,
         tune_threshold: bool | str = "auto",
         refit: bool = False,
         pos_label: Any = None,

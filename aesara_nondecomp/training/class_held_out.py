@@ -72,9 +72,9 @@ class ClassMonitor(ValidationMonitor):
     def score_shape(self) -> tuple[int, ...]:
         return len(self.signs), self.n_classes
 
-    def best_of(self, evaluations: Sequence[Any]) -> int:
+    def merits(self, evaluations: Sequence[Any]) -> NDArray[np.float64]:
         merits = [e.log_likelihood if self.by_likelihood else self.measure.merit(e.value) for e in evaluations]
-        return int(np.argmax(merits))
+        return np.array(merits, dtype=np.float64)
 
     def should_stop(self, since: int = 0) -> bool:
         """Whether patience is exhausted by the measure and by the mean recall, which follows single rows less.

@@ -172,7 +172,7 @@ class CrossFit:
         if not monitors:
             return Choice([self.run.averaged_parameters()], None, None, None, [], None)
         evaluations = _pooled(monitors)
-        best = monitors[0].best_of(evaluations)
+        best = _best(monitors, evaluations)
         snapshots = [m.snapshots[best] for m in monitors]
         signs = np.concatenate([m.signs for m in monitors])
         parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
@@ -198,7 +198,7 @@ class CrossFit:
     def _reaches(self, monitors: Sequence[ValidationMonitor]) -> bool:
         """Whether the network in training has come to the best step of others, to which it would cut them back."""
         made = len(self.monitor.evaluations) if self.monitor else 0
-        return not monitors or made > monitors[0].best_of(_pooled(monitors))
+        return not monitors or made > _best(monitors, _pooled(monitors))
 
     def _trained(self) -> list[Trained]:
         """The networks so far, with the one in training."""
@@ -242,6 +242,11 @@ def _pooled(monitors: Sequence[ValidationMonitor]) -> list[Evaluation]:
         scores, step = _joined([m.snapshots[k] for m in monitors]), monitors[0].evaluations[k].step
         pooled.append(monitors[0].evaluated(scores, signs, weight, cell, step))
     return pooled
+
+
+def _best(monitors: Sequence[ValidationMonitor], evaluations: Sequence[Evaluation]) -> int:
+    """Index of the best of the pooled evaluations; of folds, whose classes are small, not that of a lucky step."""
+    return monitors[0].best_of(evaluations, steadily=len(monitors) > 1)
 
 
 def _joined_or_none(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:

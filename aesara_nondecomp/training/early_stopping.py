@@ -31,7 +31,7 @@ class EarlyStopping:
     every : int, optional
         Steps between two evaluations, at least 1; the last step is evaluated too. Default: 20 evaluations, at least 10
         steps apart.
-    patience : int or None, default 4
+    patience : int or None, default 3
         Stop a network after so many evaluations in a row without a better one, at least 1; None never stops early.
         Earlier phases of a recipe are never cut short.
     tune_threshold : bool or "auto", default "auto"
@@ -49,7 +49,7 @@ class EarlyStopping:
 
     validation: Any = AUTO
     every: int | None = None
-    patience: int | None = 4
+    patience: int | None = 3
     tune_threshold: bool | str = AUTO
     refit: bool = False
 
@@ -146,8 +146,25 @@ class ValidationMonitor:
         """Index of the best evaluation, the first one among equals."""
         return self.best_of(self.evaluations) if self.evaluations else None
 
-    def best_of(self, evaluations: Sequence[Any]) -> int:
+    def best_of(self, evaluations: Sequence[Any], *, steadily: bool = False) -> int:
         """Index of the best of some evaluations, the first among equals: of those that break constraints least.
+
+        Parameters
+        ----------
+        evaluations : sequence of Evaluation
+            At least one.
+        steadily : bool, default False
+            Compare the mean of each with those before and after it, which follows the noise of few rows less.
+
+        Returns
+        -------
+        int
+        """
+        merits = self.merits(evaluations)
+        return int(np.argmax(with_neighbours(merits) if steadily else merits))
+
+    def merits(self, evaluations: Sequence[Any]) -> NDArray[np.float64]:
+        """By what evaluations are compared.
 
         Parameters
         ----------
@@ -156,11 +173,12 @@ class ValidationMonitor:
 
         Returns
         -------
-        int
+        float64 array
+            The largest is the best; -inf for those that break constraints more than the others.
         """
         least = min(evaluation.excess for evaluation in evaluations) + REACHED
         merits = [self.measure.merit(each.value) if each.excess <= least else -np.inf for each in evaluations]
-        return int(np.argmax(merits))
+        return np.array(merits, dtype=np.float64)
 
     def evaluation_of(self, values: Sequence[Any]) -> Any:
         """An evaluation from its stored fields.
@@ -332,3 +350,23 @@ def evaluated(
     confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
     value = metrics.score(measure, confusion)
     return Evaluation(step, value, *confusion, one_class=confusion.predicted_prevalence in (0.0, 1.0))
+
+
+def with_neighbours(merits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each number with the one before and the one after it, as far as these are there and finite.
+
+    Parameters
+    ----------
+    merits : float64 array, shape (n,)
+        Numbers in the order of training.
+
+    Returns
+    -------
+    float64 array, shape (n,)
+        What is not finite stays.
+    """
+    beside = np.concatenate([[-np.inf], merits, [-np.inf]])
+    windows = np.lib.stride_tricks.sliding_window_view(beside, 3)
+    finite = np.isfinite(windows)
+    means = np.where(finite, windows, 0.0).sum(axis=1) / np.maximum(finite.sum(axis=1), 1)
+    return np.where(np.isfinite(merits), means, merits)

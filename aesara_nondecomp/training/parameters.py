@@ -280,7 +280,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "refit": Parameter(False, "bool", _flag, "Train once more on all rows, for as many steps as turned out best."),
     "patience": Parameter(
-        4, "int >= 1, or None", _optional(positive_int),
+        3, "int >= 1, or None", _optional(positive_int),
         "Evaluations on the validation rows without a better one, after which training stops.", int,
     ),
     "tune_threshold": Parameter(

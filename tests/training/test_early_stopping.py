@@ -142,6 +142,21 @@ def test_the_direction_of_improvement_is_the_measures(values, measure, best, sho
     assert validation.evaluations[validation.best].step == best and validation.should_stop() is should_stop
 
 
+@pytest.mark.parametrize(("values", "measure", "best", "steady"), [
+    ([0.1, 0.9, 0.1, 0.5, 0.6, 0.5, 0.1], "f1", 20, 50),
+    ([0.9, 0.1, 0.5, 0.6, 0.5], "kld", 20, 30),  # means .5, .5, .4, .53, .55
+    ([0.8, 0.6, 0.6], "f1", 10, 10),  # the ends have one neighbour: means .7, .67, .6
+    ([0.5, 0.5, 0.5], "f1", 10, 10),
+    ([0.3], "f1", 10, 10),
+    ([0.2, float("nan"), 0.6, 0.5], "f1", 30, 30),
+    ([float("nan"), float("nan")], "f1", 10, 10),
+])  # fmt: skip
+def test_the_steadily_best_evaluation_has_good_neighbours(values, measure, best, steady):
+    monitor = evaluated(values, measure)
+    found = [monitor.evaluations[monitor.best_of(monitor.evaluations, steadily=each)].step for each in (False, True)]
+    assert found == [best, steady]
+
+
 def test_patience_begins_with_the_last_phase():
     assert evaluated([0.5, 0.1, 0.1], "f1").should_stop(since=0)
     assert not evaluated([0.5, 0.1, 0.1], "f1").should_stop(since=20)
@@ -264,7 +279,7 @@ def test_unusable_options_are_refused(options, message, functions):
 
 
 def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
-    defaults = {"validation": "auto", "every": None, "patience": 4, "tune_threshold": "auto", "refit": False}
+    defaults = {"validation": "auto", "every": None, "patience": 3, "tune_threshold": "auto", "refit": False}
     assert vars(EarlyStopping()) == defaults
     rows = EarlyStopping((X, Y), every=3, patience=2)
     assert rows.validation[0] is X and (rows.every, rows.patience) == (3, 2)
