@@ -16,6 +16,8 @@ from aesara_nondecomp.cli.class_reports import (
     class_model_lines,
     class_prevalence_lines,
 )
+from aesara_nondecomp.cli.outputs import Outcome
+from aesara_nondecomp.cli.reports import steps_text
 from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
@@ -31,8 +33,6 @@ from aesara_nondecomp.reports.class_facts import (
     predicted_classes,
 )
 from aesara_nondecomp.reports.class_sections import class_evaluation_page
-
-Outcome = tuple[dict[str, Any], Callable[[], str], list[str]]  # figures, what makes the page of them, lines of text
 
 
 def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measure | MulticlassMeasure:
@@ -66,7 +66,7 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
 
 
 def trained(
-    model: ClassModel, matrix: NDArray[Any], rows: str, options: argparse.Namespace
+    model: ClassModel, matrix: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
@@ -80,6 +80,8 @@ def trained(
         Which rows these are.
     options : Namespace
         Parsed options of `train`.
+    table : LabelledTable
+        The training file, which is not looked at.
 
     Returns
     -------
@@ -96,11 +98,11 @@ def trained(
         **class_evaluation(model, matrix, draws=1000, seed=options.seed),
     }
     value = facts["measures"][str(model.measure)]
-    steps = f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
     interval = f"95 % interval {interval_text(value['low'], value['high'])}, one class for all {value['trivial']:.4f}"
     lines = [
         *class_model_lines(facts["model"]),
-        f"{steps}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows ({interval})",
+        f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows "
+        f"({interval})",
         f"saved in {options.out}",
     ]
     return facts, lines

@@ -150,7 +150,7 @@ def _add_train(commands: Any) -> None:
     told = train.add_mutually_exclusive_group()
     _add_quiet(told)
     told.add_argument("--verbose", action="store_true", help="say on stderr what was chosen, and how long it took")
-    train.set_defaults(command=_later("train"))
+    train.set_defaults(command=_later("train", "train"))
 
 
 def _add_predict(commands: Any) -> None:

@@ -14,7 +14,7 @@ from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts
 
 __all__ = [
     "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
-    "prevalence_lines", "prevalences", "table_lines", "write_report", "write_text",
+    "prevalence_lines", "prevalences", "steps_text", "table_lines", "write_report", "write_text",
 ]  # fmt: skip
 
 
@@ -38,13 +38,30 @@ def model_lines(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def choice_lines(model: Any, rows: int, seconds: float) -> list[str]:
+def steps_text(model: Any) -> str:
+    """How many steps a model was trained for, and which was the best.
+
+    Parameters
+    ----------
+    model : Model, ClassModel or MultilabelModel
+        As `fit` returned it.
+
+    Returns
+    -------
+    str
+    """
+    return f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
+
+
+def choice_lines(model: Any, facts: dict[str, Any], rows: int, seconds: float) -> list[str]:
     """Say what a training chose, for ``--verbose``.
 
     Parameters
     ----------
-    model : Model
+    model : Model or ClassModel
         As `fit` returned it.
+    facts : dict of str to object
+        Of the report of the training.
     rows : int
         Number of rows of the training file.
     seconds : float
@@ -55,18 +72,19 @@ def choice_lines(model: Any, rows: int, seconds: float) -> list[str]:
     list of str
         One line for each choice.
     """
-    votes, matrix = 1 + len(model.voters), model.validation_matrix
-    held = "none held out" if matrix is None else f"{matrix.n} held out" + (" in turn" if votes > 1 else "")
-    best = f", best after {model.best_step}" if model.best_step else ""
+    votes, about = 1 + len(model.voters), facts["model"]
+    none = facts["judged_on"] != "held-out rows"
+    held = "none held out" if none else f"{facts['rows']} held out" + (" in turn" if votes > 1 else "")
     in_steps = model.history[-1].seconds
-    facts = {
+    rule = {"threshold": f"{about['threshold']:.6g}"} if "threshold" in about else {"rule": about["rule"]}
+    lines = {
         "network": network_text(model) + (f", {votes} that vote" if votes > 1 else ""),
         "rows": f"{rows}, {held}",
-        "steps": f"{len(model.history)}{best}",
-        "threshold": f"{model.threshold:.6g}",
+        "steps": steps_text(model).replace(" steps", ""),
+        **rule,
         "seconds": f"{seconds:.1f}, of which {in_steps:.1f} in steps",
     }
-    return [f"{name}: {fact}" for name, fact in facts.items()]
+    return [f"{name}: {line}" for name, line in lines.items()]
 
 
 def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:

@@ -85,6 +85,13 @@ def test_the_report_of_training_is_of_the_rows_held_out(folder):
     assert facts["model"]["measure"] == "min_recall" and facts["model"]["rule"] == "offsets"
 
 
+def test_verbose_says_what_was_chosen_of_several_classes_too(folder, tmp_path, capsys):
+    train = ["train", str(folder / "rows.csv"), "--target", "kind", *SMALL[:-1], "--validation", "0.3", "--verbose"]
+    assert main([*train, "--measure", "min_recall", "--out", str(tmp_path / "m")]) == 0
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().err.splitlines() if line.startswith("ru"))
+    assert lines == {"rule": "offsets"}
+
+
 def test_a_name_of_both_kinds_of_measures_is_that_of_the_labels(folder):
     measure = load_model(folder / "other.model").measure
     assert measure == multiclass.get("gmean")

@@ -24,7 +24,7 @@ sys.exit(main(["train", "rows.csv", "--out", "m"]))
 """
 
 
-@pytest.mark.parametrize("name", ["aesara_nondecomp.cli.parser", "numpy", "aesara_nondecomp.cli.commands", "aesara"])
+@pytest.mark.parametrize("name", ["aesara_nondecomp.cli.parser", "numpy", "aesara_nondecomp.cli.train", "aesara"])
 def test_ctrl_c_while_modules_are_imported_is_told_in_one_line(name, tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", CODE.format(name=name)],
@@ -78,12 +78,12 @@ def test_a_signal_ends_each_command_with_its_status_and_what_to_do(
                 raise
         return []
 
-    monkeypatch.setattr("aesara_nondecomp.cli.commands._check_outputs", stop)
-    monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda *_: sys.exit("not stopped"))
+    monkeypatch.setattr("aesara_nondecomp.cli.outputs.check_outputs", stop)
+    monkeypatch.setattr("aesara_nondecomp.cli.train.read_training_table", lambda *_: sys.exit("not stopped"))
     files = ["t.csv", "--out", str(tmp_path / "m")]
     arguments = files if command == "train" else ["a.model", *(["b.model"] if command == "compare" else []), *files]
     if swallowed:
-        monkeypatch.setattr("aesara_nondecomp.cli.commands.read_training_table", lambda *_: _untouched())
+        monkeypatch.setattr("aesara_nondecomp.cli.train.read_training_table", lambda *_: _untouched())
         monkeypatch.setattr("aesara_nondecomp.cli.commands.load_model", lambda path: _untouched())
     before = signal.getsignal(signum)
     assert main([command, *arguments]) == 128 + signum
@@ -96,7 +96,7 @@ def _untouched():
 
 
 def test_the_advice_names_a_checkpoint_that_is_there_and_says_where_none_can_be(tmp_path):
-    from aesara_nondecomp.cli.commands import _how_to_go_on
+    from aesara_nondecomp.cli.train import _how_to_go_on
     from aesara_nondecomp.training.checkpoints import Checkpoint
 
     path = tmp_path / "m.checkpoint"

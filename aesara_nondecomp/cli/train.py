@@ -1,0 +1,171 @@
+"""The command `train`: a file of rows to a model, and a report of the rows that it is judged on."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp import measures
+from aesara_nondecomp.cli import outputs, reports
+from aesara_nondecomp.cli.kinds import commands_for
+from aesara_nondecomp.cli.parser import FIT_OPTIONS
+from aesara_nondecomp.cli.program import Stop
+from aesara_nondecomp.cli.reports import choice_lines
+from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_training_table
+from aesara_nondecomp.cli.usage import check_training, network_of
+from aesara_nondecomp.data import check_lengths, count_labels
+from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.data.streamed_tables import StreamedTable
+from aesara_nondecomp.data.table_parts import files_of
+from aesara_nondecomp.data.table_survey import Survey
+from aesara_nondecomp.parallel import LOCAL, Communicator, agree, all_succeed, comm_world, local_slice
+from aesara_nondecomp.training.checkpoints import Checkpoint
+from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.streamed_rows import learned_together
+
+NOT_TYPED = ("command", "parser", "stop")  # of the options: what the user did not type
+
+
+def train(options: argparse.Namespace) -> int:
+    """Train and save a model, and report its values on the rows held out, or if none are, on the training rows.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of the command.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
+    chosen = check_training(options)
+    checkpoint, stop = chosen["checkpoint"], options.stop
+    stop.advice = lambda: _how_to_go_on(checkpoint)
+    comm = comm_world() if options.mpi else LOCAL
+    table = all_succeed(comm, lambda: _rows_to_train(options, comm))
+    if isinstance(table.X, Survey):
+        streamed = learned_together(table.X, comm)
+        table = LabelledTable(streamed, streamed.classes)
+    positive = all_succeed(comm, lambda: _positive(table.y, options.positive))
+    if comm.size > 1:
+        typed = {name: str(value) for name, value in vars(options).items() if name not in NOT_TYPED}
+        agree(comm, {**typed, "the training file": _digest(options.data)})
+    X, y = _local_rows(table, comm)
+    measure = _of_the_labels(options, table, chosen)
+    start = time.perf_counter()
+    model = fit(
+        X,
+        y,
+        measure,
+        positive=positive,
+        groups=table.groups,
+        constraints=options.constraints,
+        on_step=lambda step: _stops(stop),
+        progress=not options.quiet,
+        comm=comm,
+        seed=options.seed,
+        **chosen,
+        **{name: getattr(options, name) for name in FIT_OPTIONS},
+    )
+    stop.waits, seconds = False, time.perf_counter() - start
+    if comm.rank > 0:
+        return 0  # all processes have the same model; the first one writes it
+    commands = commands_for(model)
+    counts, rows = _judged(model, table)
+    _save(model, table, options)
+    if checkpoint and not model.interrupted:  # otherwise --resume needs it
+        Path(checkpoint.path).unlink(missing_ok=True)
+    facts, lines = commands.trained(model, counts, rows, options, table)
+    reports.write_report(options.report, facts)
+    outputs.print_lines(lines, options)
+    if options.verbose:
+        print("\n".join(choice_lines(model, facts, len(table.y), seconds)), file=sys.stderr)
+    if model.interrupted:
+        stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
+        raise KeyboardInterrupt
+    return 0
+
+
+def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: dict[str, Any]) -> Any:
+    """The measure that is meant for the labels; of several classes, algorithm and network are changed to suit."""
+    measure = options.measure
+    if count_labels(table.y) > 2 or not isinstance(measure, measures.Measure):
+        from aesara_nondecomp.cli.class_commands import measure_for  # takes long to load
+
+        measure = measure_for(measure, table.y)
+    if not isinstance(measure, measures.Measure):  # otherwise `fit` says what to do
+        chosen.update(algorithm=options.algorithm, network=network_of(options, count_labels(table.y)))
+    return measure
+
+
+def _judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
+    """The confusion matrix of the rows that a model is judged on, and which rows these are."""
+    if model.validation_matrix is not None:
+        return model.validation_matrix, "held-out"
+    return model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y), "training"
+
+
+def _save(model: Any, table: LabelledTable, options: argparse.Namespace) -> None:
+    """Write the model, with what it takes to read other files as the training file was read."""
+    if table.names is not None:
+        model.encoder = replace(model.encoder, names=tuple(table.names))
+    model.extra = {name: getattr(options, name) for name in ("target", "delimiter", "decimal")}
+    for name, value in (("groups", table.groups and list(table.groups)), ("text", table.text)):
+        if value is not None:
+            model.extra[name] = value
+    model.save(outputs.path_of(options.out))
+
+
+def _stops(stop: Stop) -> bool:
+    """Whether training stops after a step; from the first one on, a signal waits for the step in hand to be made."""
+    stop.waits = True
+    return stop.received is not None
+
+
+def _how_to_go_on(checkpoint: Checkpoint | None) -> str:
+    if checkpoint is None:
+        return "There is no checkpoint, as --out is no file: run the command again."
+    if not Path(checkpoint.path).exists():
+        return "No checkpoint was written yet: run the command again."
+    return f"The checkpoint is {checkpoint.path}: run the command again with --resume to go on."
+
+
+def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> LabelledTable:
+    """The training file, after a look at the files to write."""
+    outputs.check_outputs(options, options.out, options.report)
+    table = read_training_table(options, comm)
+    if not isinstance(table.X, (StreamedTable, Survey)):
+        check_lengths(table.X, table.y)
+    return table
+
+
+def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[Any]]:
+    """The inputs and labels that this process trains on; not copied where it is the only one, or streams them."""
+    if comm.size == 1 or isinstance(table.X, StreamedTable):
+        return table.X, table.y
+    rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
+    return select_inputs(table.X, rows), table.y[rows]
+
+
+def _digest(path: str) -> str:
+    """Digest of the bytes of the files, of which every process takes its part of the rows."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in files_of(path):
+        with open(part, "rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _positive(labels: np.ndarray, text: str | None) -> Any:
+    """The positive label in the coding of the file; None stands for the larger one."""
+    return None if text is None else label_like(text, np.unique(labels).tolist())
