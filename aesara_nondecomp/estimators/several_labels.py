@@ -88,13 +88,12 @@ class LabelsMixin(FittedMixin):
         me: Any = self
         check_parameters(warm_start=me.warm_start, resume=me.resume)
         spec = me._spec(X)
-        require(not spec.takes_text, "networks of several labels take numbers so far, not texts", "texts")
-        X = check_rows(self, X, reset=True, min_rows=2)
+        X = check_rows(self, X, texts=spec.takes_text, reset=True, min_rows=2)
         found = read_indicators(y)
         check_lengths(X, found.matrix)
         if validation is not None:
             held, y_held = validation
-            validation = check_rows(self, held), y_held
+            validation = check_rows(self, held, texts=spec.takes_text), y_held
         names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
                  "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
         further = me.warm_start and hasattr(self, "model_") and self._of_labels()

@@ -83,7 +83,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As raw as the training rows; the columns of a table are matched by name.
 
         Returns
@@ -103,7 +103,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
 
         Returns
@@ -118,7 +118,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
 
         Returns
@@ -144,7 +144,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             Rows that were not trained on, with and without each label.
         y : array-like, shape (n, L)
             True labels.
@@ -164,7 +164,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n, L)
             True labels.
@@ -182,7 +182,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n, L)
             True labels.
@@ -199,7 +199,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n, L)
             True labels.
@@ -219,7 +219,7 @@ class MultilabelModel(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n, L)
             True labels.

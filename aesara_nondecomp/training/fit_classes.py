@@ -16,7 +16,6 @@ from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
-from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -27,7 +26,12 @@ from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.param_checks import check_further, check_network, on_first_process
+from aesara_nondecomp.training.param_checks import (
+    check_further,
+    check_network,
+    functions_of_scores,
+    on_first_process,
+)
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
@@ -221,15 +225,15 @@ def _needed(n_classes: int) -> str:
 
 def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -> ClassFunctions:
     """The functions of a network with a score for each class."""
-    n_classes, network = cells.n_classes, data.network
-    if isinstance(network, ClassFunctions):
-        functions = network
-    else:
-        require(isinstance(network, Network) and network.scores.ndim == 2, _needed(n_classes), network)
-        functions = ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend)  # type: ignore[arg-type]
-    found = functions.scores(getattr(data.rows.X, "own", data.rows.X)[:1]).shape[1]
-    require(found == n_classes, _needed(n_classes), f"{found} scores")
-    return functions
+    found: ClassFunctions = functions_of_scores(
+        data.network,
+        lambda network: ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend),
+        data.rows.X,
+        cells.n_classes,
+        _needed(cells.n_classes),
+        ClassFunctions,
+    )
+    return found
 
 
 def _priors(data: TrainingData) -> Any:

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_vector
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import is_text
 from aesara_nondecomp.data.label_sets import Indicators, LabelSets, read_indicators
 from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.label_model import MultilabelModel
-from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
@@ -28,7 +26,7 @@ from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
 from aesara_nondecomp.training.label_recipes import label_recipe
-from aesara_nondecomp.training.param_checks import check_network
+from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import complete_training
@@ -54,7 +52,7 @@ def fit_labels(
 
     Parameters
     ----------
-    X : array, memory map, CSR matrix or data frame
+    X : array, memory map, CSR matrix, data frame or list of str
         As for `fit`.
     y : array-like, sparse matrix or data frame, shape (n, L)
         0 and 1, or booleans.
@@ -100,8 +98,7 @@ def fit_labels(
     rng = generator_of(seed, stored, comm)
     start = dict(rng.bit_generator.state)
     refits = stopping is not None and stopping.refit
-    trained: Any = further.functions.network if further else network
-    trained = check_network(X, trained, None, None, given["standardize"], len(found.labels))
+    trained = _network(X, network, given["standardize"], len(found.labels))
     data = prepare(
         X, codes, network=trained,
         encoder=further.encoder if further else None, sample_weight=sample_weight, validation=rows_held_out,
@@ -109,7 +106,8 @@ def fit_labels(
     )  # fmt: skip
     priors = _priors(data, sets)
     functions = _functions(data, priors, sets, optimizer)
-    how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs))
+    text = data.rows.X.dtype == np.int32
+    how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs), text=text)
     settings = settings_of(how.recipe, given, functions, data)
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
@@ -144,7 +142,6 @@ def _checked(
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of a matrix of labels, leave it out", value)
     require(comm.size == 1, "a matrix of labels is trained in one process: leave comm out", f"{comm.size} processes")
-    require(not is_text(X), "networks of several labels take numbers so far, not texts: encode them first", "texts")
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)
@@ -175,15 +172,25 @@ def _sets(found: Indicators, validation: Any) -> tuple[NDArray[Any], NDArray[Any
     return both.sets, both.codes[:n], (validation[0], both.codes[n:])
 
 
+def _network(X: Any, network: Any, standardize: bool, n_labels: int) -> Any:
+    """What is trained, or a function that makes it for a number of columns or of words."""
+    if not isinstance(network, MultilabelModel):
+        return check_network(X, network, None, None, standardize, n_labels)
+    check_further(network, standardize)
+    return network.functions.network
+
+
 def _functions(data: TrainingData, priors: NDArray[Any], sets: NDArray[Any], optimizer: Any) -> LabelFunctions:
     """The functions of a network with a score for each label."""
-    n_labels, network = len(priors), data.network
-    needed = f"{n_labels} labels need a Network with as many scores, such as networks.mlp(n_scores=)"
-    require(isinstance(network, Network) and network.scores.ndim == 2, needed, network)
-    functions = LabelFunctions(network, priors, sets, value_or(optimizer, "adamw"))  # type: ignore[arg-type]  # checked
-    found = functions.scores(data.rows.X[:1]).shape[1]
-    require(found == n_labels, needed, f"{found} scores")
-    return functions
+    needed = f"{len(priors)} labels need a Network with as many scores, such as networks.mlp(n_scores=)"
+    found: LabelFunctions = functions_of_scores(
+        data.network,
+        lambda network: LabelFunctions(network, priors, sets, value_or(optimizer, "adamw")),
+        data.rows.X,
+        len(priors),
+        needed,
+    )
+    return found
 
 
 def _priors(data: TrainingData, sets: NDArray[Any]) -> NDArray[Any]:

@@ -22,7 +22,9 @@ from aesara_nondecomp.training.holdout import (
 )
 
 
-def plan_label_folds(validation: Any, matrix: NDArray[Any], seed: Any, groups: Any = None) -> list[Fold]:
+def plan_label_folds(
+    validation: Any, matrix: NDArray[Any], seed: Any, groups: Any = None, *, one_part: bool = False
+) -> list[Fold]:
     """Divide the rows for each network that is to be trained.
 
     Parameters
@@ -35,6 +37,8 @@ def plan_label_folds(validation: Any, matrix: NDArray[Any], seed: Any, groups: A
         Of the division.
     groups : array-like, shape (n,), optional
         Rows of equal value are held out together.
+    one_part : bool, default False
+        As for `plan_folds`.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def plan_label_folds(validation: Any, matrix: NDArray[Any], seed: Any, groups: A
         If a part would lack rows with or without a label, or the splitter's parts are no division.
     """
     if isinstance(validation, str) and validation == AUTO:
-        validation = _automatic(matrix, groups)
+        validation = _automatic(matrix, groups, one_part)
         if validation is None:
             warn_caller(
                 "a label has a single row, or all but one, so no rows are held out: the last weights are kept, and "
@@ -70,7 +74,7 @@ def plan_label_folds(validation: Any, matrix: NDArray[Any], seed: Any, groups: A
     return folds
 
 
-def _automatic(matrix: NDArray[Any], groups: Any) -> float | int | None:
+def _automatic(matrix: NDArray[Any], groups: Any, one_part: bool) -> float | int | None:
     """The share or the number of folds; None if there are too few rows for either."""
     sides = np.concatenate([matrix, ~matrix], axis=1)
     if groups is not None:
@@ -79,7 +83,7 @@ def _automatic(matrix: NDArray[Any], groups: Any) -> float | int | None:
     if rarest < 2:
         return None
     enough = len(matrix) >= ROWS_FOR_ONE_PART and SHARE * rarest >= RARE_ROWS_FOR_ONE_PART
-    return SHARE if enough else min(FOLDS, rarest)
+    return SHARE if enough or one_part else min(FOLDS, rarest)
 
 
 def _check_part(name: str, part: NDArray[Any], matrix: NDArray[Any]) -> None:

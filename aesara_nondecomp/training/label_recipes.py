@@ -40,7 +40,7 @@ class LabelRecipe(NamedTuple):
     thresholds: NDArray[Any]
 
 
-def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float) -> LabelRecipe:
+def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float, text: bool = False) -> LabelRecipe:
     """The recipe that trains a measure of several labels.
 
     Parameters
@@ -53,6 +53,8 @@ def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float) ->
         Of the labels: see `label_cells`.
     eps : float
         Smoothing of KLD-like measures, 1 / (2 n).
+    text : bool, default False
+        Whether the rows are token ids; see `recipes.Problem`.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def label_recipe(algorithm: Any, measure: Averaged, cells: Cells, eps: float) ->
     n_labels = cells.n_cells // 2
     pooled = measure.average == "micro"
     priors = [float(cells.priors[1])] if pooled else (cells.shares[1::2] * n_labels).tolist()
-    recipes = [recipe_for(measure.measure, Problem(prior, eps), algorithm) for prior in priors]
+    recipes = [recipe_for(measure.measure, Problem(prior, eps, text), algorithm) for prior in priors]
     drivers = LabelDrivers([recipe.phases[0].driver for recipe in recipes], cells)
     thresholds = np.resize([recipe.threshold or 0.0 for recipe in recipes], n_labels)
     return LabelRecipe(recipes[0]._replace(phases=(Phase(drivers),)), thresholds)

@@ -151,6 +151,44 @@ def check_further(model: NetworkModel, standardize: bool) -> None:
         require(all(np.isfinite(array).all() for array in arrays), needed, "NaN or infinity")
 
 
+def functions_of_scores(
+    trained: Any, make: Callable[[Network], Any], rows: Any, n_scores: int, needed: str, ready: Any = ()
+) -> Any:
+    """The compiled functions of a network with a score for each class or label.
+
+    Parameters
+    ----------
+    trained : object
+        What `prepare` has chosen: a network, or functions.
+    make : callable (Network) -> ClassFunctions
+        Makes them of a network.
+    rows : array, LazyRows, CSR matrix or DistributedRows, shape (n, d)
+        Rows to train on.
+    n_scores : int
+        Number of classes or labels.
+    needed : str
+        What is needed, for the message.
+    ready : type, optional
+        Of compiled functions that are taken as they are. Default: none are.
+
+    Returns
+    -------
+    ClassFunctions
+
+    Raises
+    ------
+    ValueError
+        If it is no network of so many scores.
+    """
+    functions = trained
+    if not isinstance(trained, ready):
+        require(isinstance(trained, Network) and trained.scores.ndim == 2, needed, trained)
+        functions = make(trained)
+    found = functions.scores(getattr(rows, "own", rows)[:1]).shape[1]
+    require(found == n_scores, needed, f"{found} scores")
+    return functions
+
+
 def _make(name: str, size: int, options: dict[str, Any], n_scores: int) -> Network:
     return networks.make(name, size, n_scores=n_scores, **options)
 

@@ -386,7 +386,7 @@ def _split(
         strata = None if cell is None else cell[kept]
         classes = None if codes is None else codes[kept]
         if sets is not None:
-            folds = plan_label_folds(validation, sets[codes[kept]], seed, groups)
+            folds = plan_label_folds(validation, sets[codes[kept]], seed, groups, one_part=one_part)
         else:
             folds = plan_folds(
                 validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata, classes=classes

@@ -86,7 +86,7 @@ WRONG = {
     "pos_label": ({"pos_label": 1}, {}, "positive is for labels of two classes"),
     "prior": ({"prior": 0.3}, {}, "prior is for labels of two classes"),
     "groups": ({}, {"groups": Y[:, 0]}, "groups is for labels of two classes"),
-    "texts": ({"network": "lstm"}, {}, "numbers so far, not texts"),
+    "numbers for texts": ({"network": "lstm"}, {}, "texts must be"),
     "backend": ({"backend": "jax"}, {}, "backend is for labels of two classes"),
 }
 

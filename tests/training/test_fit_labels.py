@@ -15,6 +15,7 @@ from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models import MultilabelModel
 from aesara_nondecomp.networks import mlp
+from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training import Phase, Recipe
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.label_held_out import judged_labels
@@ -180,6 +181,15 @@ def test_a_model_is_trained_further_and_refitted_on_all_rows():
     assert model.value(NEW, Y_NEW) == pytest.approx(start.value(NEW, Y_NEW), abs=0.03)
 
 
+def test_a_model_that_cannot_be_trained_further_is_refused():
+    model = an.fit(X, Y, network="linear", steps=1, validation=None)
+    never = {"on_step": lambda step: pytest.fail("trained")}
+    with pytest.raises(ValueError, match="this model standardises its rows: leave standardize out"):
+        an.fit(X, Y, network=model, standardize=False, **never)
+    with pytest.raises(ValueError, match="must be finite arrays"):
+        an.fit(X, Y, network=replace(model, parameters=[value * np.nan for value in model.parameters]), **never)
+
+
 def test_without_rows_held_out_there_are_no_probabilities_until_the_model_is_calibrated():
     model = an.fit(X, Y, **{**QUICK, "validation": None, "steps": 5})
     with pytest.raises(ValueError, match="not calibrated"):
@@ -204,7 +214,9 @@ WRONG = {
     "positive": ({"positive": 1}, "positive is for labels of two classes"),
     "backend": ({"backend": "jax"}, "backend is for labels of two classes"),
     "sampler": ({"sampler": "balanced"}, "sampler must be 'natural'"),
-    "texts": ({"X": ["a b"] * len(Y)}, "numbers so far, not texts"),
+    "texts of our own network": ({"X": ["a b"] * len(Y), "network": mlp(2, (), n_scores=3)}, "takes token ids"),
+    "widths for texts": ({"X": ["a b"] * len(Y)}, "widths are of the network of numbers"),
+    "functions": ({"network": lambda d: LabelFunctions(mlp(d, (), n_scores=3), Y.mean(axis=0))}, "Network with as"),
     "measure of classes": ({"measure": multiclass.get("min_recall")}, "needs a measure of two classes"),
     "name of classes": ({"measure": "min_recall"}, "unknown measure 'min_recall'"),
     "measure of groups": ({"measure": "worst_cell"}, "without groups"),
