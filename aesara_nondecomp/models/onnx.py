@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ IR_VERSION = 8
 
 Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
 Output = tuple[str, Any, list[Any]]  # name, dtype, shape
+# Of a model, the name of its network's scores, and the nodes and constants of the graph, which grow.
+AddOutputs = Callable[[Any, str, list[Node], dict[str, NDArray[Any]]], list[Output]]
 
 
 def export_onnx(model: NetworkModel, path: PathLike) -> None:
@@ -38,13 +40,17 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
 
     The metadata hold "classes", "measure" and "feature_names" as text.
 
+    Of several labels the outputs are of shape (n, L): "scores", as from `MultilabelModel.decision_function`, "labels",
+    int64, as from `MultilabelModel.predict`, and of a calibrated model "probabilities", double. The metadata hold the
+    names of the labels as "labels".
+
     Of several classes the outputs are "scores", float64, shape (n, K), as from `ClassModel.decision_function`, "label",
     shape (n,), and of a calibrated model "probabilities", float64, shape (n, K). Labels other than numbers and booleans
     are text there.
 
     Parameters
     ----------
-    model : Model or ClassModel
+    model : Model, ClassModel or MultilabelModel
         With a network made by `mlp`, `linear` or `tabular`.
     path : path-like
         The file to write; an existing one is replaced.
@@ -54,22 +60,20 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
     ImportError
         If onnx is missing.
     ValueError
-        If `model` is neither, or has another network.
+        If `model` is none of these, or has another network.
     """
     try:
         import onnx
         from onnx import helper, numpy_helper
     except ImportError:
         raise ImportError("exporting needs onnx: pip install 'aesara-nondecomp[onnx]'") from None
-    if not isinstance(model, Model):
-        from aesara_nondecomp.models.class_model import ClassModel  # takes long to load
-
-        require(isinstance(model, ClassModel), "export_onnx needs a Model or a ClassModel", model)
+    add_outputs = _what_adds_outputs(model)
     description = model.network_description
     if description.get("builder") not in ("mlp", "tabular"):
         got = description.get("builder", "a graph of your own")
         raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
-    nodes, constants, outputs = _graph(model, description)
+    nodes, constants, output = _graph(model, description)
+    outputs = add_outputs(model, output, nodes, constants)
 
     def tensor(name: str, dtype: Any, shape: list[Any]) -> Any:
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
@@ -82,18 +86,29 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-    own: Any = model
-    texts = {"classes": own.classes, "measure": own.measure, "feature_names": model.feature_names}
-    helper.set_model_props(proto, {name: str(value) for name, value in texts.items()})
+    told = {name: str(getattr(model, name)) for name in ("classes", "labels", "measure") if hasattr(model, name)}
+    helper.set_model_props(proto, {**told, "feature_names": str(model.feature_names)})
     onnx.checker.check_model(proto)
     with replacing(path) as file:
         file.write(proto.SerializeToString())
 
 
-def _graph(
-    model: NetworkModel, description: Mapping[str, Any]
-) -> tuple[list[Node], dict[str, NDArray[Any]], list[Output]]:
-    """The nodes in order, the constants by name, and the outputs."""
+def _what_adds_outputs(model: Any) -> AddOutputs:
+    """The function that adds what a kind of model makes of the network's scores."""
+    if isinstance(model, Model):
+        return _add_outputs
+    from aesara_nondecomp.models.class_model import ClassModel  # these take long to load
+    from aesara_nondecomp.models.class_onnx import add_class_outputs
+    from aesara_nondecomp.models.label_model import MultilabelModel
+    from aesara_nondecomp.models.label_onnx import add_label_outputs
+
+    kinds = isinstance(model, (ClassModel, MultilabelModel))
+    require(kinds, "export_onnx needs a Model, a ClassModel or a MultilabelModel", model)
+    return add_class_outputs if isinstance(model, ClassModel) else add_label_outputs
+
+
+def _graph(model: NetworkModel, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]], str]:
+    """The nodes in order, the constants by name, and the name of the mean score of the networks."""
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
@@ -107,22 +122,24 @@ def _graph(
         constants["networks"] = np.array(len(outputs), dtype=dtype)
         nodes += [("Sum", outputs, "total", {}), ("Div", ["total", "networks"], "mean_output", {})]
         output = "mean_output"
-    if not isinstance(model, Model):
-        from aesara_nondecomp.models.class_onnx import add_class_outputs
+    return nodes, constants, output
 
-        return nodes, constants, add_class_outputs(model, output, nodes, constants)
+
+def _add_outputs(model: Any, output: str, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> list[Output]:
+    """Add the nodes that follow on a network of two classes: threshold, label and probabilities."""
+    dtype = np.dtype(model.functions.network.dtype)
     constants.update(column=np.array([1], dtype="int64"), threshold=np.array(model.threshold, dtype=dtype))
     nodes.append(("Squeeze", [output, "column"], "scores", {}))
     nodes.append(("Greater", ["scores", "threshold"], "positive", {}))
     constants["classes"] = plain_labels(model.classes)
     nodes += [("Cast", ["positive"], "index", {"to": 7}), ("Gather", ["classes", "index"], "label", {})]
-    outputs_of_two: list[Output] = [
+    outputs: list[Output] = [
         ("scores", dtype, ["n"]), ("positive", np.bool_, ["n"]), ("label", constants["classes"].dtype, ["n"])
     ]  # fmt: skip
     if model.quantifier is not None:
         _add_probabilities(model.quantifier.calibration, nodes, constants)
-        outputs_of_two.append(("probabilities", np.float64, ["n", 2]))
-    return nodes, constants, outputs_of_two
+        outputs.append(("probabilities", np.float64, ["n", 2]))
+    return outputs
 
 
 def plain_labels(classes: Any) -> NDArray[Any]:
@@ -148,9 +165,25 @@ def _text(label: Any) -> str:
     return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
 
 
-def _add_probabilities(calibration: Calibration, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
-    """Add the probabilities of both classes, in double precision as in `Calibration.posteriors`."""
-    values = {"slope": calibration.slope, "intercept": calibration.intercept, "half": 0.5, "whole": 1.0}
+def add_posteriors(
+    slope: Any, intercept: Any, output: str, nodes: list[Node], constants: dict[str, NDArray[Any]]
+) -> None:
+    """Add the probabilities of positives, in double precision as in `Calibration.posteriors`.
+
+    Parameters
+    ----------
+    slope : float or array, shape (L,)
+        Of the calibration, or of those of the labels.
+    intercept : float or array, shape (L,)
+        Likewise.
+    output : str
+        Name of the result.
+    nodes : list of Node
+        Of the graph, which has "scores" already; some are appended.
+    constants : dict of str to array
+        Of the graph, likewise.
+    """
+    values = {"slope": slope, "intercept": intercept, "half": 0.5, "whole": 1.0}
     constants.update({f"calibration.{name}": np.array(value, np.float64) for name, value in values.items()})
     nodes += [
         ("Cast", ["scores"], "scores_double", {"to": 11}),
@@ -159,7 +192,14 @@ def _add_probabilities(calibration: Calibration, nodes: list[Node], constants: d
         ("Mul", ["logits", "calibration.half"], "half_logits", {}),
         ("Tanh", ["half_logits"], "tanh", {}),
         ("Add", ["tanh", "calibration.whole"], "tanh_from_0", {}),
-        ("Mul", ["tanh_from_0", "calibration.half"], "of_positive", {}),
+        ("Mul", ["tanh_from_0", "calibration.half"], output, {}),
+    ]
+
+
+def _add_probabilities(calibration: Calibration, nodes: list[Node], constants: dict[str, NDArray[Any]]) -> None:
+    """Add the probabilities of both classes."""
+    add_posteriors(calibration.slope, calibration.intercept, "of_positive", nodes, constants)
+    nodes += [
         ("Sub", ["calibration.whole", "of_positive"], "of_negative", {}),
         ("Unsqueeze", ["of_negative", "column"], "negative_column", {}),
         ("Unsqueeze", ["of_positive", "column"], "positive_column", {}),

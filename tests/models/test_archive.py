@@ -476,7 +476,7 @@ def test_onnx_of_a_network_of_ones_own_is_refused(tmp_path):
     mine = Model(TrainFunctions(Network(inputs, at.dot(inputs, W), [W])), [W.get_value()], MINE, (0, 1), 0.3)
     with pytest.raises(ValueError, match="only networks made by `mlp`, `linear` or `tabular`"):
         export_onnx(mine, tmp_path / "model.onnx")
-    with pytest.raises(ValueError, match="export_onnx needs a Model or a ClassModel, got 5"):
+    with pytest.raises(ValueError, match="export_onnx needs a Model, a ClassModel or a MultilabelModel, got 5"):
         export_onnx(5, tmp_path / "model.onnx")
 
 
