@@ -121,6 +121,25 @@ def as_vector(values: Any, what: str) -> NDArray[np.float64]:
     return array
 
 
+def distinct_rows(matrix: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct rows of a matrix of booleans.
+
+    Parameters
+    ----------
+    matrix : bool array, shape (n, m)
+        Any.
+
+    Returns
+    -------
+    first : int array, shape (k,)
+        A row of each kind.
+    kinds : int array, shape (n,)
+        The kind of each row, from 0 to k - 1.
+    """
+    _, first, kinds = np.unique(np.packbits(matrix, axis=1), axis=0, return_index=True, return_inverse=True)
+    return first, kinds.reshape(-1)
+
+
 def check_vector(array: NDArray[Any], what: str) -> None:
     """Raise a ValueError unless an array has one dimension and at least one entry."""
     if array.ndim != 1:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array, is_sparse
+from aesara_nondecomp._arrays import as_array, distinct_rows, is_sparse
 from aesara_nondecomp._checks import require, shown
 from aesara_nondecomp.data.labels import distinct
 
@@ -78,8 +78,8 @@ class LabelSets(NamedTuple):
         -------
         LabelSets
         """
-        _, first, codes = np.unique(np.packbits(matrix, axis=1), axis=0, return_index=True, return_inverse=True)
-        return cls(codes.reshape(-1).astype(np.int32), matrix[first])
+        first, codes = distinct_rows(matrix)
+        return cls(codes.astype(np.int32), matrix[first])
 
 
 def signs_of_sets(sets: Array, codes: Array) -> Array:

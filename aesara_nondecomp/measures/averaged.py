@@ -93,24 +93,39 @@ class Averaged:
         float
             NaN where the measure is undefined for a label.
         """
+        return float(self.values(confusions))
+
+    def values(self, confusions: Any) -> NDArray[np.float64]:
+        """The values of several sets of hard predictions.
+
+        Parameters
+        ----------
+        confusions : array-like, shape (..., L, 4)
+            As for `from_confusions`.
+
+        Returns
+        -------
+        float64 array, shape (...)
+        """
         counts = np.asarray(confusions, dtype=float)
         if self.average == "micro":
-            counts = counts.sum(axis=0, keepdims=True)
-        return float(np.mean(self.of_labels(counts)))
+            counts = counts.sum(axis=-2, keepdims=True)
+        return np.asarray(np.mean(self.of_labels(counts), axis=-1))
 
     def of_labels(self, confusions: Any) -> NDArray[np.float64]:
         """Value of each label by itself.
 
         Parameters
         ----------
-        confusions : array-like, shape (L, 4)
+        confusions : array-like, shape (..., L, 4)
             As for `from_confusions`.
 
         Returns
         -------
-        float64 array, shape (L,)
+        float64 array, shape (..., L)
         """
-        return np.asarray(self.measure.from_counts(*np.asarray(confusions, dtype=float).T), dtype=float)
+        counts = np.moveaxis(np.asarray(confusions, dtype=float), -1, 0)
+        return np.asarray(self.measure.from_counts(*counts), dtype=float)
 
     def oriented(self, value: float) -> float:
         """A value such that larger is better.

@@ -102,7 +102,7 @@ def bootstrap(
     found = chosen_measures(measures)
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), size=positive_int("n_resamples", n_resamples)).T
     drawn = np.concatenate(
-        [_class_with_errors(rng, of_class, some) for of_class, some in zip(_of_each(counts), _of_each(drawn))]
+        [class_with_errors(rng, of_class, some) for of_class, some in zip(_of_each(counts), _of_each(drawn))]
     )
     tails = [(1 - level) / 2, (1 + level) / 2]
     positives, negatives = (int(of_class.sum()) for of_class in _of_each(counts))
@@ -201,8 +201,22 @@ def _of_each(counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return counts[:2], counts[2:]
 
 
-def _class_with_errors(rng: np.random.Generator, cells: NDArray[Any], drawn: NDArray[Any]) -> NDArray[Any]:
-    """The drawn cells of a class; if one of its cells is empty, split anew by drawn rates."""
+def class_with_errors(rng: np.random.Generator, cells: NDArray[Any], drawn: NDArray[Any]) -> NDArray[Any]:
+    """The drawn cells of a class; if one of its cells is empty, split anew by drawn rates.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+        Draws the rates, from the Beta distribution of Clopper and Pearson (1934).
+    cells : array, shape (2,)
+        Counts of the rows themselves: of a class those predicted rightly and wrongly, in either order.
+    drawn : array, shape (2, n)
+        Those of the resamples.
+
+    Returns
+    -------
+    array, shape (2, n)
+    """
     rows = cells.sum()
     if not rows or cells.all():
         return drawn

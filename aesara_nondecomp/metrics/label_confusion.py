@@ -37,6 +37,24 @@ def label_confusions(matrix: Array, predicted: Array, weight: Array | None = Non
     return np.stack([weights @ part for part in parts], axis=1)
 
 
+def label_rates(confusions: Array) -> dict[str, Array]:
+    """Recall, precision and F1 of each label.
+
+    Parameters
+    ----------
+    confusions : array, shape (..., L, 4)
+        From `label_confusions`.
+
+    Returns
+    -------
+    dict of str to float64 array, shape (..., L)
+        The "recall", the "precision" and the "f1"; NaN where one reads 0/0.
+    """
+    TP, FN, FP, _ = np.moveaxis(np.asarray(confusions), -1, 0)
+    with np.errstate(invalid="ignore"):
+        return {"recall": TP / (TP + FN), "precision": TP / (TP + FP), "f1": 2 * TP / (2 * TP + FP + FN)}
+
+
 class LabelRow(NamedTuple):
     """How one label does.
 
@@ -107,9 +125,9 @@ class LabelReport(NamedTuple):
         LabelReport
         """
         TP, FN, FP, _ = confusions.T
-        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
-            precision, recall, f1 = TP / (TP + FP), TP / (TP + FN), 2 * TP / (2 * TP + FP + FN)
-        columns = (TP + FN, TP + FP, precision, recall, f1, measure.of_labels(confusions), np.asarray(thresholds))
+        rates = label_rates(confusions)
+        own = rates["precision"], rates["recall"], rates["f1"], measure.of_labels(confusions), np.asarray(thresholds)
+        columns = (TP + FN, TP + FP, *own)
         rows = tuple(LabelRow(label, *row) for label, *row in zip(labels, *(column.tolist() for column in columns)))
         return cls(rows, str(measure), measure.from_confusions(confusions))
 
