@@ -1,4 +1,4 @@
-"""What the commands do differently for models of two classes and of several."""
+"""What the commands do differently for models of two classes, of several, and of several labels."""
 
 from __future__ import annotations
 
@@ -8,22 +8,27 @@ from aesara_nondecomp.models import Model
 
 
 def commands_for(model: Any) -> Any:
-    """The module with what the commands do with a model; that of several classes takes long to load.
+    """The module with what the commands do with a model; those of several take long to load.
 
     Parameters
     ----------
-    model : Model or ClassModel
+    model : Model, ClassModel or MultilabelModel
         The model.
 
     Returns
     -------
     module
-        Its functions are `trained`, `prediction_columns`, `evaluated`, `quantified` and `compared`.
+        Its functions are `trained`, `prediction_columns` and `evaluated`, and of one label a row `quantified` and
+        `compared`.
     """
     if isinstance(model, Model):
         from aesara_nondecomp.cli import binary_commands
 
         return binary_commands
+    if hasattr(model, "labels"):
+        from aesara_nondecomp.cli import label_commands
+
+        return label_commands
     from aesara_nondecomp.cli import class_commands
 
     return class_commands

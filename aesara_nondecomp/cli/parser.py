@@ -35,6 +35,15 @@ class _PrintCompletion(argparse.Action):
         parser.exit()
 
 
+class _AddTarget(argparse.Action):
+    """Keeps one target as it was typed, and several as a tuple; which columns they are, the table decides."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest)
+        former = () if before is None else (before,) if isinstance(before, str) else before
+        setattr(namespace, self.dest, (*former, values) if former else values)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser; it sets `options.command` to a function of the options."""
     parser = argparse.ArgumentParser(
@@ -94,11 +103,16 @@ def _add_train(commands: Any) -> None:
     _add_layout(train, ".")
     train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
     train.add_argument(
-        "--drop", type=_names, action="extend", default=[], metavar="COLUMNS", help="of a table, to leave out: id,name"
+        "--drop",
+        type=column_names,
+        action="extend",
+        default=[],
+        metavar="COLUMNS",
+        help="of a table, to leave out: id,name",
     )
     train.add_argument(
         "--categorical",
-        type=_names,
+        type=column_names,
         action="extend",
         default=[],
         metavar="COLUMNS",
@@ -115,12 +129,12 @@ def _add_train(commands: Any) -> None:
         "--measure",
         type=_measure,
         default="f1",
-        help="what to train for, such as f1, min, kld or fbeta:beta=2, or of several classes min_recall, macro_f1, qwk "
-        "(default: f1)",
+        help="what to train for, such as f1, min, kld or fbeta:beta=2, of several classes min_recall, macro_f1, qwk, "
+        "or of several labels macro_f1, micro_f1, macro_min (default: f1)",
     )
     train.add_argument(
         "--groups",
-        type=_names,
+        type=column_names,
         action="extend",
         metavar="COLUMNS",
         help="of a table, whose combinations are the groups of the rows, for worst_cell and for gaps: sex,race; they "
@@ -180,7 +194,7 @@ def _add_evaluate(commands: Any) -> None:
     _add_columns(evaluate)
     evaluate.add_argument(
         "--groups",
-        type=_names,
+        type=column_names,
         action="extend",
         metavar="COLUMNS",
         help="of a table, to report by (default: as in training, if the table has them)",
@@ -309,7 +323,13 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", metavar="COLUMN", help="the column of labels; of an .npz, their array (default: y)")
+    parser.add_argument(
+        "--target",
+        action=_AddTarget,
+        metavar="COLUMN",
+        help="the column of labels, or of several labels the columns of 0 and 1: a,b,c (may be repeated); of an .npz, "
+        "their array (default: y)",
+    )
 
 
 def _add_layout(parser: argparse.ArgumentParser, default: str) -> None:
@@ -371,14 +391,18 @@ def _delimiter(text: str) -> str:
     return delimiter
 
 
-def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeasure:
+def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeasure | measures.Averaged:
     """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
     name, _, rest = text.partition(":")
     try:
         pairs = [part.split("=", 1) for part in re.split(r",(?=\s*\w+\s*=)", rest) if part]
-        if name not in (*measures.names(), "recall") and name in measures.multiclass.names():
+        of_labels = name == "micro_f1" and not pairs  # of several classes it needs a parameter
+        if name not in (*measures.names(), "recall") and name in measures.multiclass.names() and not of_labels:
             return measures.multiclass.get(name, **{key.strip(): json.loads(value) for key, value in pairs})
-        return measures.get(name, **{key.strip(): float(value) for key, value in pairs})
+        average, _, own = name.partition("_")
+        averaged = average in measures.averaged.AVERAGES and name not in measures.names()
+        measure = measures.get(own if averaged else name, **{key.strip(): float(value) for key, value in pairs})
+        return measures.Averaged(measure, average) if averaged else measure
     except (ValueError, TypeError) as error:
         more = (
             ", or mean_of_worst:h=2 and cost_matrix:costs=[[0,1],[5,0]]" if name in measures.multiclass.names() else ""
@@ -391,6 +415,16 @@ def _constraint(text: str) -> measures.Constraint:
     return _checked(lambda: parse_constraint(text))
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Names of columns, written as in a .csv file: id,"family name, first name"; one without a name is ''."""
+def column_names(text: str) -> tuple[str, ...]:
+    """Read names of columns, written as in a .csv file: id,"family name, first name"; one without a name is ''.
+
+    Parameters
+    ----------
+    text : str
+        As it was typed.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) or [""])

@@ -76,15 +76,23 @@ def choice_lines(model: Any, facts: dict[str, Any], rows: int, seconds: float) -
     none = facts["judged_on"] != "held-out rows"
     held = "none held out" if none else f"{facts['rows']} held out" + (" in turn" if votes > 1 else "")
     in_steps = model.history[-1].seconds
-    rule = {"threshold": f"{about['threshold']:.6g}"} if "threshold" in about else {"rule": about["rule"]}
     lines = {
         "network": network_text(model) + (f", {votes} that vote" if votes > 1 else ""),
         "rows": f"{rows}, {held}",
         "steps": steps_text(model).replace(" steps", ""),
-        **rule,
+        **_rule(about),
         "seconds": f"{seconds:.1f}, of which {in_steps:.1f} in steps",
     }
     return [f"{name}: {line}" for name, line in lines.items()]
+
+
+def _rule(about: dict[str, Any]) -> dict[str, str]:
+    """By what a model predicts."""
+    if "rule" in about:
+        return {"rule": about["rule"]}
+    if "thresholds" in about:
+        return {"thresholds": ", ".join(f"{each:.6g}" for each in about["thresholds"])}
+    return {"threshold": f"{about['threshold']:.6g}"}
 
 
 def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
 from aesara_nondecomp._checks import require, suggestion, warn_caller
+from aesara_nondecomp.cli.label_columns import features_beside, labels_of, one_target, target_columns
 from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_labels
+from aesara_nondecomp.data.label_sets import Indicators, is_indicator_matrix, read_indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import is_large, learn, popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
@@ -35,8 +37,9 @@ class LabelledTable(NamedTuple):
     ----------
     X : TableColumns, StreamedTable, Survey, list of str, array or CSR matrix, shape (n, d)
         The columns of a table, the texts of one of them, or a matrix; a Survey of one process's share of a table.
-    y : array, shape (n,)
-        Labels, in the file's own coding; of a StreamedTable or Survey the distinct ones.
+    y : array, shape (n,), or Indicators
+        Labels, in the file's own coding; of a StreamedTable or Survey the distinct ones. Of several labels which rows
+        have them.
     names : sequence of str, or None
         Column names of a matrix, if the file has them.
     groups : dict of str to array, or None
@@ -46,7 +49,7 @@ class LabelledTable(NamedTuple):
     """
 
     X: Any
-    y: NDArray[Any]
+    y: Any
     names: Sequence[str] | None = None
     groups: dict[str, NDArray[Any]] | None = None
     text: str | None = None
@@ -80,8 +83,8 @@ def read_training_table(options: argparse.Namespace, comm: Communicator = LOCAL)
         if getattr(options, name):
             raise ValueError(f"--{name} is for a table, such as a .csv file, but {options.data} is none. Leave it out.")
     if kind == "npz":
-        table = read_npz(options.data, labels=options.target or "y")
-        return LabelledTable(table.X, table.y, table.feature_names)
+        table = read_npz(options.data, labels=_array_name(options.target))
+        return LabelledTable(table.X, _labels_of_archive(table.y), table.feature_names)
     _refuse_target(options.data, options.target)
     table = read_libsvm(options.data, dense=False)
     dense = table.X.shape[0] * table.X.shape[1] <= MOST_DENSE_ENTRIES
@@ -125,7 +128,7 @@ def row_blocks(
 def read_labelled_rows(
     path: str,
     model: Model,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     groups: Sequence[str] | None = None,
@@ -138,8 +141,8 @@ def read_labelled_rows(
         Path of the file; "-" for a table on standard input.
     model : Model
         The model that will take the inputs, and whose classes the labels are.
-    target : str, optional
-        Column or array of the labels. Default: as in the training file.
+    target : str or sequence of str, optional
+        Column or array of the labels, or the columns of several labels. Default: as in the training file.
     delimiter : str, optional
         Of a table of text. Default: as in training.
     decimal : {".", ","}, optional
@@ -167,7 +170,8 @@ def read_labelled_rows(
     if kind == "table":
         X, labels, columns = _read_labelled_columns(path, model, target or known, delimiter, decimal, groups)
     elif kind == "npz":
-        X, labels, _ = read_npz(path, labels=target or known or "y")
+        X, y, _ = read_npz(path, labels=_array_name(target or known))
+        labels = _labels_of_archive(y)
     else:
         _refuse_target(path, target)
         X, labels, _ = _libsvm_of(path, model)
@@ -209,7 +213,7 @@ def labelled_blocks(
     names, as_they_are = _input_columns(model)
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
-        target = _checked_target(path, target or model.extra.get("target"), table.names)
+        target = one_target(path, target or model.extra.get("target"), table.names)
         for block in table.blocks([*names, target], [*as_they_are, target], SCORING_ROWS):
             y = _as_classes(popped_labels(path, block, target), model)
             yield LabelledTable(_inputs(model, block), y)
@@ -265,34 +269,35 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
 def _read_training_columns(options: argparse.Namespace, comm: Communicator) -> LabelledTable:
     takes_texts = options.network != AUTO and networks.takes_tokens(options.network)
     with open_table(options.data, options.delimiter, options.decimal or ".") as table:
-        target = _checked_target(options.data, options.target, table.names)
+        targets = target_columns(options.data, options.target, table.names)
         files = TableFiles(
             options.data, options.drop, options.categorical, options.missing, options.delimiter, options.decimal or "."
         )
-        features = files.features(table.names, target)
+        features = features_beside(files, table.names, targets)
         if takes_texts:
             _check_one_text(options, features)
-        groups = _checked_groups(options.groups, target, table.names)
+        groups = _checked_groups(options.groups, targets, table.names)
         if is_large(table, features) and not takes_texts:
-            _check_streamed(options)
+            _check_streamed(options, targets)
             if comm.size > 1:
-                return _surveyed(files, features, target, comm)
-            X = learn(files, table, features, target)
+                return _surveyed(files, features, targets[0], comm)
+            X = learn(files, table, features, targets[0])
             return LabelledTable(X, X.classes)
         dropped = [name for name in groups if name not in features]
-        as_they_are = [target, *(features if takes_texts else options.categorical), *dropped]
-        columns = table.read([target, *features, *dropped], as_they_are)
-    labels = popped_labels(options.data, columns, target)
+        as_they_are = [*targets, *(features if takes_texts else options.categorical), *dropped]
+        columns = table.read([*targets, *features, *dropped], as_they_are)
+    labels = labels_of(options.data, columns, targets)
+    labels = labels if isinstance(labels, Indicators) else as_labels(labels)
     if takes_texts:
         of_rows = {name: columns.cells[name] for name in groups} or None
-        return LabelledTable(_texts(columns, features[0]), as_labels(labels), None, of_rows, features[0])
+        return LabelledTable(_texts(columns, features[0]), labels, None, of_rows, features[0])
     known = read_table(columns, categorical=options.categorical)
     read = read_table(known, missing=options.missing)
     if options.missing:
         found = _count_missing(read) - _count_missing(known)
         warn_caller(f"{found} cells are missing values because they are {' or '.join(map(repr, options.missing))}.")
     of_rows = {name: read.cells[name] for name in groups} or None
-    return LabelledTable(read.without(dropped), as_labels(labels), groups=of_rows)
+    return LabelledTable(read.without(dropped), labels, groups=of_rows)
 
 
 def _surveyed(files: TableFiles, features: Sequence[str], target: str, comm: Communicator) -> LabelledTable:
@@ -368,26 +373,43 @@ def _known_blocks(
 def _read_labelled_columns(
     path: str,
     model: Model,
-    target: str | None,
+    target: str | Sequence[str] | None,
     delimiter: str | None,
     decimal: str | None,
     groups: Sequence[str] | None,
-) -> tuple[TableColumns | list[str], NDArray[Any], dict[str, NDArray[Any]] | None]:
+) -> tuple[TableColumns | list[str], Any, dict[str, NDArray[Any]] | None]:
     """What a model takes of a file, its labels, and the columns of its groups."""
     names, as_they_are = _input_columns(model)
     with open_table(path, *_layout(model, delimiter, decimal)) as table:
         check_names(names, table.names)
-        target = _checked_target(path, target, table.names)
-        chosen = _groups_to_report(path, model, groups, target, table.names)
+        targets = target_columns(path, target, table.names)
+        chosen = _groups_to_report(path, model, groups, targets, table.names)
         more = [name for name in chosen if name not in names]
-        columns = table.read([*names, target, *more], [*as_they_are, target, *more])
-    labels = popped_labels(path, columns, target)
+        columns = table.read([*names, *targets, *more], [*as_they_are, *targets, *more])
+    labels = labels_of(path, columns, targets)
     known = read_table(columns, missing=model.encoder.table.missing if model.encoder.table else ())
     return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
 
 
-def _as_classes(labels: Any, model: Model) -> NDArray[Any]:
-    """Labels in the coding of a model's classes."""
+def _array_name(target: Any) -> str:
+    """The name of the array of labels in an .npz."""
+    one = "--target names one array of an .npz, which is a matrix where rows have several labels"
+    require(target is None or isinstance(target, str), one, target)
+    return target or "y"
+
+
+def _labels_of_archive(y: NDArray[Any]) -> NDArray[Any] | Indicators:
+    return read_indicators(y) if is_indicator_matrix(y) else y
+
+
+def _as_classes(labels: Any, model: Any) -> Any:
+    """Labels in the coding of a model's classes, or of several labels which rows have them."""
+    of_labels, several = hasattr(model, "labels"), isinstance(labels, Indicators)
+    if of_labels or several:
+        kind = f"the {len(model.labels)} labels {model.labels}" if of_labels else "one label for each row"
+        got = labels.labels if several else "one column"
+        require(of_labels and several, f"this model has {kind}: --target must name as many columns", got)
+        return labels
     listed = np.asarray(labels).tolist()
     classes = {label: label_like(label, model.classes) for label in dict.fromkeys(listed)}
     return np.array([classes[label] for label in listed])
@@ -403,30 +425,22 @@ def _libsvm_of(path: str, model: Model) -> Any:
     return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense)
 
 
-def _checked_target(path: str, target: str | None, names: Sequence[str]) -> str:
-    if target is None:
-        raise ValueError(f"{path} needs the name of its label column: give --target. Columns: {', '.join(names)}")
-    if target not in names:
-        raise ValueError(f"{path} has no column {target!r} for --target. {suggestion(target, names)}")
-    return target
-
-
-def _checked_groups(groups: Sequence[str] | None, target: str, names: Sequence[str]) -> list[str]:
+def _checked_groups(groups: Sequence[str] | None, targets: Sequence[str], names: Sequence[str]) -> list[str]:
     """The columns of groups, each once."""
     for name in groups or ():
         if name not in names:
             raise ValueError(f"there is no column {name!r} for --groups. {suggestion(name, names)}")
-        if name == target:
+        if name in targets:
             raise ValueError(f"--groups must be other columns than the labels, got {name!r}")
     return list(dict.fromkeys(groups or ()))
 
 
 def _groups_to_report(
-    path: str, model: Model, groups: Sequence[str] | None, target: str, names: Sequence[str]
+    path: str, model: Model, groups: Sequence[str] | None, targets: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """The columns of the groups asked for, or else of those in training, if the file has them."""
     if groups:
-        return _checked_groups(groups, target, names)
+        return _checked_groups(groups, targets, names)
     trained: list[str] = model.extra.get("groups") or []
     missing = [name for name in trained if name not in names]
     if missing:
@@ -434,8 +448,10 @@ def _groups_to_report(
     return [] if missing else trained
 
 
-def _check_streamed(options: argparse.Namespace) -> None:
+def _check_streamed(options: argparse.Namespace, targets: Sequence[str]) -> None:
     """Refuse what a table that is streamed does not take, before it is read."""
+    needed = f"{options.data} is too large to be read at once, and a streamed table takes one column of labels"
+    require(len(targets) == 1, f"{needed}: train one label after another, or give fewer rows", targets)
     for name in ("groups", "constraints", "refit"):
         if getattr(options, name):
             raise ValueError(
@@ -453,7 +469,7 @@ def _count_missing(table: TableColumns) -> int:
     )
 
 
-def _refuse_target(path: str, target: str | None) -> None:
+def _refuse_target(path: str, target: str | Sequence[str] | None) -> None:
     if target is not None:
         raise ValueError(f"--target names a column or an array, and the labels of {path} come first in its lines")
 

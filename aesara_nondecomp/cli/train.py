@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.cli import outputs, reports
 from aesara_nondecomp.cli.kinds import commands_for
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
@@ -22,7 +22,8 @@ from aesara_nondecomp.cli.reports import choice_lines
 from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_training_table
 from aesara_nondecomp.cli.usage import check_training, network_of
 from aesara_nondecomp.data import check_lengths, count_labels
-from aesara_nondecomp.data.inputs import select_inputs
+from aesara_nondecomp.data.inputs import count_rows, select_inputs
+from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.data.table_parts import files_of
 from aesara_nondecomp.data.table_survey import Survey
@@ -88,7 +89,7 @@ def train(options: argparse.Namespace) -> int:
     reports.write_report(options.report, facts)
     outputs.print_lines(lines, options)
     if options.verbose:
-        print("\n".join(choice_lines(model, facts, len(table.y), seconds)), file=sys.stderr)
+        print("\n".join(choice_lines(model, facts, count_rows(table.X), seconds)), file=sys.stderr)
     if model.interrupted:
         stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
         raise KeyboardInterrupt
@@ -98,6 +99,16 @@ def train(options: argparse.Namespace) -> int:
 def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: dict[str, Any]) -> Any:
     """The measure that is meant for the labels; of several classes, algorithm and network are changed to suit."""
     measure = options.measure
+    if isinstance(table.y, Indicators):
+        from aesara_nondecomp.cli.label_commands import label_measure  # takes long to load
+
+        chosen.update(algorithm=options.algorithm, network=network_of(options, len(table.y.labels)))
+        return label_measure(measure, options)
+    of_labels = isinstance(measure, measures.Averaged)
+    if of_labels and str(measure) in measures.multiclass.names():
+        measures.multiclass.get(str(measure))  # says what it needs
+    needed = f"{measure} is a measure of several labels, whose columns --target names: --target a,b,c"
+    require(not of_labels, needed, options.target)
     if count_labels(table.y) > 2 or not isinstance(measure, measures.Measure):
         from aesara_nondecomp.cli.class_commands import measure_for  # takes long to load
 
@@ -109,6 +120,10 @@ def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: di
 
 def _judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
     """The confusion matrix of the rows that a model is judged on, and which rows these are."""
+    if hasattr(model, "labels"):
+        if model.validation_confusions is not None:
+            return model.validation_confusions, "held-out"
+        return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
     if model.validation_matrix is not None:
         return model.validation_matrix, "held-out"
     return model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y), "training"
@@ -144,16 +159,17 @@ def _rows_to_train(options: argparse.Namespace, comm: Communicator) -> LabelledT
     outputs.check_outputs(options, options.out, options.report)
     table = read_training_table(options, comm)
     if not isinstance(table.X, (StreamedTable, Survey)):
-        check_lengths(table.X, table.y)
+        check_lengths(table.X, table.y.matrix if isinstance(table.y, Indicators) else table.y)
     return table
 
 
-def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, NDArray[Any]]:
+def _local_rows(table: LabelledTable, comm: Communicator) -> tuple[Any, Any]:
     """The inputs and labels that this process trains on; not copied where it is the only one, or streams them."""
     if comm.size == 1 or isinstance(table.X, StreamedTable):
         return table.X, table.y
-    rows = np.arange(table.y.size)[local_slice(comm, table.y.size)]
-    return select_inputs(table.X, rows), table.y[rows]
+    n_rows = count_rows(table.X)
+    rows = np.arange(n_rows)[local_slice(comm, n_rows)]
+    return select_inputs(table.X, rows), table.y.rows(rows) if isinstance(table.y, Indicators) else table.y[rows]
 
 
 def _digest(path: str) -> str:
@@ -166,6 +182,6 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def _positive(labels: np.ndarray, text: str | None) -> Any:
-    """The positive label in the coding of the file; None stands for the larger one."""
-    return None if text is None else label_like(text, np.unique(labels).tolist())
+def _positive(labels: Any, text: str | None) -> Any:
+    """The positive label in the coding of the file; None stands for the larger one, and for none of several labels."""
+    return None if text is None or isinstance(labels, Indicators) else label_like(text, np.unique(labels).tolist())

@@ -28,6 +28,20 @@ class Indicators(NamedTuple):
     matrix: Array
     labels: tuple[Any, ...]
 
+    def rows(self, chosen: Array) -> Indicators:
+        """Those of some rows.
+
+        Parameters
+        ----------
+        chosen : int array, shape (m,)
+            The rows.
+
+        Returns
+        -------
+        Indicators
+        """
+        return Indicators(self.matrix[chosen], self.labels)
+
     def check_both(self, weight: Array | None = None, what: str = "labels") -> None:
         """Refuse a label that all rows have, or none.
 
@@ -112,6 +126,8 @@ def is_indicator_matrix(y: Any) -> bool:
     bool
         False for a single column, which is no problem of several labels.
     """
+    if isinstance(y, Indicators):
+        return True
     shape = getattr(y, "shape", None)
     if shape is None and isinstance(y, (list, tuple)):
         first = y[0] if len(y) else 0
@@ -124,7 +140,7 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
 
     Parameters
     ----------
-    y : array-like, sparse matrix or data frame, shape (n, L)
+    y : array-like, sparse matrix, data frame or Indicators, shape (n, L)
         0 and 1, or booleans; a column for each label.
     labels : tuple, optional
         Labels that it must have, such as those of the training rows. Default: any.
@@ -138,9 +154,13 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
     ValueError
         If it holds other values or no rows, or does not have these labels.
     """
-    columns = getattr(y, "columns", None)
-    names: tuple[Any, ...] | None = None if columns is None else tuple(str(name) for name in columns)
-    values = as_array(y.toarray() if is_sparse(y) else y, "labels")
+    names: tuple[Any, ...] | None
+    if isinstance(y, Indicators):
+        names, values = y.labels, y.matrix
+    else:
+        columns = getattr(y, "columns", None)
+        names = None if columns is None else tuple(str(name) for name in columns)
+        values = as_array(y.toarray() if is_sparse(y) else y, "labels")
     require(values.ndim == 2, "labels must be a matrix, with a column of 0 and 1 for each label", f"{values.shape}")
     require(values.size > 0, "labels must have rows and columns", f"shape {values.shape}")
     strange = [] if values.dtype == bool else _strange(values)

@@ -108,7 +108,7 @@ class LabelsMixin(FittedMixin):
             validation=me._early_stopping(validation),
             checkpoint=me._checkpoint(),
             progress=bool(me.verbose),
-            backend=None if spec.backend == "c" else spec.backend,
+            backend=spec.backend,
             seed=seed_of(me.random_state),
             **{name: getattr(self, name) for name in names},
             **groups,

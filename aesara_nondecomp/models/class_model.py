@@ -22,6 +22,7 @@ from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import (
+    NOT_CALIBRATED,
     NetworkModel,
     label_from,
     plain_label,
@@ -30,11 +31,6 @@ from aesara_nondecomp.models.network_model import (
 )
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.class_functions import ClassFunctions
-
-_NOT_CALIBRATED = (
-    "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with labelled rows "
-    "that were not trained on."
-)
 
 
 @dataclass(eq=False)  # == of arrays is ambiguous
@@ -267,7 +263,7 @@ class ClassModel(NetworkModel):
             If the model is not calibrated.
         """
         if self.calibration is None:
-            raise ValueError(_NOT_CALIBRATED)
+            raise ValueError(NOT_CALIBRATED)
         return self.calibration
 
     def require_quantifier(self) -> ClassQuantifier:
@@ -283,7 +279,7 @@ class ClassModel(NetworkModel):
             If the model is not calibrated.
         """
         if self.quantifier is None:
-            raise ValueError(_NOT_CALIBRATED)
+            raise ValueError(NOT_CALIBRATED)
         return self.quantifier
 
     def confusion_matrix(self, X: Any, y: Any) -> NDArray[Any]:

@@ -19,7 +19,13 @@ from aesara_nondecomp.metrics.label_confusion import LabelReport, label_confusio
 from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_label_model, check_weights, stored_weights
-from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
+from aesara_nondecomp.models.network_model import (
+    NOT_CALIBRATED,
+    NetworkModel,
+    plain_label,
+    require_description,
+    weights_by_name,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step.label_functions import LabelFunctions
 
@@ -61,6 +67,8 @@ class MultilabelModel(NetworkModel):
         networks' scores.
     interrupted : bool, default False
         Whether a callback or Ctrl-C ended training before its time.
+    extra : dict, optional
+        Further values to save with the model, which JSON can hold.
     """
 
     functions: LabelFunctions = field(repr=False)
@@ -77,6 +85,7 @@ class MultilabelModel(NetworkModel):
     validation_confusions: NDArray[Any] | None = field(default=None, repr=False)
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
     interrupted: bool = False
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Compute the scores of the labels; memory maps are read chunk by chunk.
@@ -131,13 +140,44 @@ class MultilabelModel(NetworkModel):
         ValueError
             If the model is not calibrated, or X is unusable.
         """
+        self.require_calibrations()
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """The probabilities of the labels, of scores.
+
+        Parameters
+        ----------
+        scores : array, shape (n, L)
+            From `decision_function`.
+
+        Returns
+        -------
+        array, shape (n, L)
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
+        calibrations = self.require_calibrations()
+        return np.stack([own.posteriors(scores[:, k]) for k, own in enumerate(calibrations)], axis=1)
+
+    def require_calibrations(self) -> tuple[Calibration, ...]:
+        """The model's `calibrations`, if there are any.
+
+        Returns
+        -------
+        tuple of Calibration
+
+        Raises
+        ------
+        ValueError
+            If the model is not calibrated.
+        """
         if not self.calibrations:
-            raise ValueError(
-                "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with "
-                "labelled rows that were not trained on."
-            )
-        scores = self.decision_function(X)
-        return np.stack([own.posteriors(scores[:, k]) for k, own in enumerate(self.calibrations)], axis=1)
+            raise ValueError(NOT_CALIBRATED)
+        return self.calibrations
 
     def calibrate(self, X: Any, y: Any) -> MultilabelModel:
         """Fit the calibrations that `predict_proba` needs; `fit` does this on its validation rows, if there are any.
@@ -261,6 +301,7 @@ class MultilabelModel(NetworkModel):
             "encoder": self.encoder.as_dict(),
             "calibrations": [list(own) for own in self.calibrations],
             "voters": len(self.voters),
+            "extra": self.extra,
         }
         write_archive(path, "model", header, weights_by_name(self))
 
@@ -320,6 +361,7 @@ def label_model_from(
         best_step=header["best_step"],
         calibrations=tuple(Calibration(*own) for own in header["calibrations"]),
         voters=voters,
+        extra=header.get("extra", {}),
     )
     check_label_model(model)
     return model

@@ -191,6 +191,7 @@ def check_label_model(model: MultilabelModel) -> None:
     require(len(calibrations) in (0, n_labels), "there must be a calibration for each label", len(calibrations))
     for own in calibrations:
         _check_calibration(own)
+    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     _check_encoder(model.encoder, model.functions.network)

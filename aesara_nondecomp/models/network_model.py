@@ -18,6 +18,11 @@ from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.models.model_checks import network_names
 from aesara_nondecomp.networks import Network
 
+NOT_CALIBRATED = (
+    "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with labelled rows "
+    "that were not trained on."
+)
+
 
 class NetworkModel:
     """Base of the dataclasses `Model` and `ClassModel`: one network or several, whose mean score counts.

@@ -61,7 +61,8 @@ class LabelFunctions(ClassFunctions):
         (row_set, weight), (gains, logs, shift) = self._rows, self._objective
         n_labels = self.cells.n_cells // 2
         cell = 2 * np.arange(n_labels, dtype="int32") + self._sets[row_set]
-        pairs = at.stack([at.zeros_like(scores).ravel(), scores.ravel()], axis=1)
+        # 0 and f, as a product: the gradient of what joins two columns has no implementation in JAX.
+        pairs = scores.reshape((-1, 1)) * np.array([[0, 1]], dtype=scores.dtype)
         weights = at.repeat(weight, n_labels)
         objective, sums = cell_rewards(
             pairs, cell.ravel(), weights, self._target, gains, logs, shift, self._temperature

@@ -240,15 +240,16 @@ def fit(
         }  # fmt: skip
         several: dict[str, Any] = {
             "algorithm": algorithm, "network": network, "optimizer": optimizer, "sample_weight": sample_weight,
-            "validation_groups": validation_groups, "seed": seed, "comm": comm, "options": options,
+            "validation_groups": validation_groups, "seed": seed, "comm": comm, "backend": backend,
+            "options": options,
         }  # fmt: skip
         if of_labels:
             from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
 
-            return fit_labels(X, y, measure, unavailable={**unavailable, "backend": backend}, **several)
+            return fit_labels(X, y, measure, unavailable=unavailable, **several)
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
-        return fit_classes(X, y, measure, unavailable=unavailable, backend=backend, **several)
+        return fit_classes(X, y, measure, unavailable=unavailable, **several)
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,

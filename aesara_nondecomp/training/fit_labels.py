@@ -28,7 +28,7 @@ from aesara_nondecomp.training.label_held_out import judged_labels, label_monito
 from aesara_nondecomp.training.label_recipes import label_recipe
 from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores
 from aesara_nondecomp.training.parameters import check_parameters
-from aesara_nondecomp.training.run_settings import generator_of, settings_of, value_or
+from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import complete_training
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
@@ -45,6 +45,7 @@ def fit_labels(
     validation_groups: Any,
     seed: Any,
     comm: Communicator,
+    backend: str | None,
     unavailable: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> MultilabelModel:
@@ -72,6 +73,8 @@ def fit_labels(
         As for `fit`.
     comm : communicator
         Of a single process.
+    backend : {"c", "jax"} or None
+        As for `fit`.
     unavailable : mapping of str to object
         Arguments of `fit` that only two classes take: None if not given.
     options : mapping of str to object
@@ -87,7 +90,7 @@ def fit_labels(
         If an argument is unusable.
     """
     further = network if isinstance(network, MultilabelModel) else None
-    given, measure = _checked(X, measure, optimizer, comm, unavailable, options)
+    given, measure = _checked(measure, optimizer, backend, comm, unavailable, options)
     found = read_indicators(y, further.labels if further else None)
     found.check_both(_weight(sample_weight, len(found.matrix)))
     stopping: EarlyStopping | None = given["validation"]
@@ -105,14 +108,15 @@ def fit_labels(
         validation_groups=validation_groups, refit=refits, standardize=given["standardize"], seed=rng, sets=sets,
     )  # fmt: skip
     priors = _priors(data, sets)
-    functions = _functions(data, priors, sets, optimizer)
+    functions = _functions(data, priors, sets, optimizer, value_or(backend, "c"))
     text = data.rows.X.dtype == np.int32
     how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs), text=text)
     settings = settings_of(how.recipe, given, functions, data)
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = label_monitor_of(stopping, measure, how, settings, sets)
-        fitting = CrossFit(functions, data, how.recipe.phases, settings, monitor, rng, initial)
+        placed = placement_of(functions.backend)
+        fitting = CrossFit(functions, data, how.recipe.phases, settings, monitor, rng, initial, placed)
         if stored:
             mark = fingerprint(fitting, measure=str(measure), initial=initial, sets=[sets])
             stored.begin(start, mark, fitting)
@@ -136,8 +140,9 @@ def fit_labels(
 
 
 def _checked(
-    X: Any, measure: Any, optimizer: Any, comm: Communicator, unavailable: Mapping[str, Any], options: Mapping[str, Any]
-) -> tuple[dict[str, Any], Averaged]:
+    measure: Any, optimizer: Any, backend: Any, comm: Communicator, unavailable: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> tuple[dict[str, Any], Averaged]:  # fmt: skip
     """The parameters and the measure as they are used."""
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of a matrix of labels, leave it out", value)
@@ -145,8 +150,8 @@ def _checked(
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)
-    if optimizer is not None:
-        check_parameters(optimizer=optimizer)
+    chosen_here = {"optimizer": optimizer, "backend": backend}
+    check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
     require(given["sampler"] == "natural", "sampler must be 'natural' for a matrix of labels", given["sampler"])
     return given, Averaged.get(measure)
 
@@ -180,12 +185,14 @@ def _network(X: Any, network: Any, standardize: bool, n_labels: int) -> Any:
     return network.functions.network
 
 
-def _functions(data: TrainingData, priors: NDArray[Any], sets: NDArray[Any], optimizer: Any) -> LabelFunctions:
+def _functions(
+    data: TrainingData, priors: NDArray[Any], sets: NDArray[Any], optimizer: Any, backend: str
+) -> LabelFunctions:
     """The functions of a network with a score for each label."""
     needed = f"{len(priors)} labels need a Network with as many scores, such as networks.mlp(n_scores=)"
     found: LabelFunctions = functions_of_scores(
         data.network,
-        lambda network: LabelFunctions(network, priors, sets, value_or(optimizer, "adamw")),
+        lambda network: LabelFunctions(network, priors, sets, value_or(optimizer, "adamw"), backend),
         data.rows.X,
         len(priors),
         needed,

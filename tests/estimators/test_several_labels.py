@@ -87,7 +87,7 @@ WRONG = {
     "prior": ({"prior": 0.3}, {}, "prior is for labels of two classes"),
     "groups": ({}, {"groups": Y[:, 0]}, "groups is for labels of two classes"),
     "numbers for texts": ({"network": "lstm"}, {}, "texts must be"),
-    "backend": ({"backend": "jax"}, {}, "backend is for labels of two classes"),
+    "backend": ({"backend": "fortran"}, {}, "backend"),
 }
 
 

@@ -398,3 +398,15 @@ def test_fit_of_several_classes_gives_the_model_of_the_c_backend(standardize):
     assert by_jax.functions.backend == "jax"
     assert by_jax.decision_function(X) == pytest.approx(by_c.decision_function(X), abs=1e-4)
     assert by_jax.predict_proba(X) == pytest.approx(by_c.predict_proba(X), abs=1e-4)
+
+
+def test_fit_of_several_labels_gives_the_model_of_the_c_backend():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)).astype("float32")
+    Y = (X @ [[1, 0, -1], [0, 1, 1]] + rng.normal(size=(300, 3)) > [0.3, 0.8, 1.2]).astype(int)
+    options = {"network": (4,), "steps": 15, "batch_size": 64, "validation": 0.3, "seed": 0}
+    by_c, by_jax = (an.fit(X, Y, "f1", backend=backend, **options) for backend in ("c", "jax"))
+    assert by_jax.functions.backend == "jax"
+    assert by_jax.decision_function(X) == pytest.approx(by_c.decision_function(X), abs=1e-4)
+    assert by_jax.predict_proba(X) == pytest.approx(by_c.predict_proba(X), abs=1e-4)
+    assert by_jax.thresholds == pytest.approx(by_c.thresholds, abs=1e-4)

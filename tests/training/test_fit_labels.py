@@ -212,7 +212,7 @@ WRONG = {
     "constraints": ({"constraints": [an.at_least("precision", 0.5)]}, "constraints is for labels of two classes"),
     "prior": ({"prior": 0.2}, "prior is for labels of two classes"),
     "positive": ({"positive": 1}, "positive is for labels of two classes"),
-    "backend": ({"backend": "jax"}, "backend is for labels of two classes"),
+    "backend": ({"backend": "fortran"}, "backend must be|unknown backend"),
     "sampler": ({"sampler": "balanced"}, "sampler must be 'natural'"),
     "texts of our own network": ({"X": ["a b"] * len(Y), "network": mlp(2, (), n_scores=3)}, "takes token ids"),
     "widths for texts": ({"X": ["a b"] * len(Y)}, "widths are of the network of numbers"),

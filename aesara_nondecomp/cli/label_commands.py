@@ -1,0 +1,202 @@
+"""What the commands do where a row may have several labels."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from aesara_nondecomp._checks import require
+from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.cli.outputs import Outcome
+from aesara_nondecomp.cli.reports import measure_rows, steps_text
+from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
+from aesara_nondecomp.cli.usage import usage_errors
+from aesara_nondecomp.measures import Averaged, Measure, catalogue
+from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.models.archive import describe_measure
+from aesara_nondecomp.models.label_model import MultilabelModel
+from aesara_nondecomp.reports.label_facts import (
+    label_evaluation,
+    label_evaluation_facts,
+    label_model_facts,
+    predicted_labels,
+)
+
+MOST_SHOWN = 20  # labels in a line
+ONE_LABEL = {"positive": "positive", "prior": "prior", "groups": "groups", "constraints": "constraint"}
+
+
+def label_measure(measure: Measure | MulticlassMeasure | Averaged, options: argparse.Namespace) -> Averaged:
+    """The measure of several labels that a name stands for, after a look at the options that one label a row takes.
+
+    Parameters
+    ----------
+    measure : Measure, MulticlassMeasure or Averaged
+        As it was read before the labels; "macro_f1" is a name of several classes too.
+    options : Namespace
+        Parsed options of `train`.
+
+    Returns
+    -------
+    Averaged
+
+    Raises
+    ------
+    UsageError
+        If there is no such measure, or an option is not for several labels.
+    """
+    with usage_errors():
+        for name, flag in ONE_LABEL.items():
+            value = getattr(options, name)
+            require(not value, f"--{flag} is for one label a row: of several, leave it out", value)
+        if not isinstance(measure, MulticlassMeasure):
+            return Averaged.get(measure)
+        found = describe_measure(measure)
+        average, _, name = found["name"].partition("_")
+        needed = "several labels need a measure of two classes, such as f1, or its average: macro_f1, micro_f1"
+        require(average in ("macro", "micro") and name in catalogue.names(), needed, found["name"])
+        parameters = {key: value for key, value in found["parameters"].items() if value is not None}
+        try:
+            return Averaged(catalogue.get(name, **parameters), average)
+        except TypeError as error:
+            raise ValueError(f"of several labels, {found['name']!r} takes other parameters: {error}") from None
+
+
+def trained(
+    model: MultilabelModel, confusions: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
+) -> tuple[dict[str, Any], list[str]]:
+    """The report of training.
+
+    Parameters
+    ----------
+    model : MultilabelModel
+        The model.
+    confusions : array, shape (L, 4)
+        TP, FN, FP and TN of each label, of the rows that it is judged on.
+    rows : str
+        Which rows these are.
+    options : Namespace
+        Parsed options of `train`.
+    table : LabelledTable
+        The training file, which is not looked at.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    lines : list of str
+        In short.
+    """
+    facts = {
+        "model": label_model_facts(model),
+        "steps": len(model.history),
+        "best_step": model.best_step,
+        "judged_on": f"{rows} rows",
+        **label_evaluation(model, confusions),
+    }
+    value = facts["measures"][str(model.measure)]
+    trivial = f"the same labels for all {number_text(value['trivial'])}"
+    lines = [
+        *_model_lines(facts["model"]),
+        f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows "
+        f"({trivial})",
+        f"saved in {options.out}",
+    ]
+    return facts, lines
+
+
+def prediction_columns(
+    model: MultilabelModel, with_scores: bool
+) -> tuple[list[str], Callable[[NDArray[Any]], list[NDArray[Any]]]]:
+    """How predictions are written.
+
+    Parameters
+    ----------
+    model : MultilabelModel
+        The model.
+    with_scores : bool
+        Whether the scores are written too.
+
+    Returns
+    -------
+    header : list of str
+        Names of the columns: of 0 and 1 for each label, then of the probabilities, and of the scores.
+    columns_of : callable
+        Makes the columns of a block of scores.
+
+    Raises
+    ------
+    ValueError
+        If the model is not calibrated.
+    """
+    model.require_calibrations()
+    kinds = ("prediction", "probability", "score") if with_scores else ("prediction", "probability")
+    header = [f"{kind} {label}" for kind in kinds for label in model.labels]
+
+    def columns_of(scores: NDArray[Any]) -> list[NDArray[Any]]:
+        predicted = predicted_labels(model, scores).astype(int)
+        return [*predicted.T, *model.probabilities(scores).T, *(scores.T if with_scores else ())]
+
+    return header, columns_of
+
+
+def evaluated(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
+    """Judge a model on labelled rows.
+
+    Parameters
+    ----------
+    model : MultilabelModel
+        The model.
+    options : Namespace
+        Parsed options of `evaluate`.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    page : callable
+        Makes the page.
+    lines : list of str
+        The report.
+
+    Raises
+    ------
+    UsageError
+        If a report by group is asked for.
+    """
+    with usage_errors():
+        require(not options.groups, "groups are reported for one label a row: leave --groups out", options.groups)
+        require(options.html is None, "there is no page of several labels so far: leave --html out", options.html)
+    own: Any = model
+    table = read_labelled_rows(options.data, own, options.target, options.delimiter, options.decimal)
+    scores, matrix = model._scored(table.X, table.y)
+    facts = label_evaluation_facts(model, scores, matrix, options.draws, options.seed)
+    lines = [*_model_lines(facts["model"]), f"{facts['rows']} rows", "", *_evaluation_lines(facts)]
+    return facts, str, lines
+
+
+def _model_lines(facts: dict[str, Any]) -> list[str]:
+    """The facts of a model in one line."""
+    labels = ", ".join(map(str, facts["labels"][:MOST_SHOWN])) + ", ..." * (len(facts["labels"]) > MOST_SHOWN)
+    return [f"trained for {facts['measure']}, {len(facts['labels'])} labels ({labels})"]
+
+
+def _evaluation_lines(facts: dict[str, Any]) -> list[str]:
+    """An evaluation as two tables: the labels and the measures."""
+    rates, between = {"recall": "recall", "precision": "precision", "F1": "f1"}, "95 % interval"
+    rows = [
+        (each["label"], each["rows"], each["predicted"],
+         *(text for rate in rates.values() for text in (number_text(each[rate]["value"]),
+                                                        interval_text(each[rate]["low"], each[rate]["high"]))),
+         number_text(threshold))
+        for each, threshold in zip(facts["labels"], facts["model"]["thresholds"])
+    ]  # fmt: skip
+    header = ("label", "rows", "predicted", *(text for rate in rates for text in (rate, between)), "threshold")
+    return [
+        *table_lines(header, rows),
+        "",
+        *table_lines(("measure", "better", "value", between, "same for all"), measure_rows(facts)),
+    ]
