@@ -17,9 +17,10 @@ from aesara_nondecomp.cli.outputs import Outcome, with_progress
 from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_blocks, read_labelled_rows
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.models import Model
-from aesara_nondecomp.reports.comparison import Scored, comparison_facts, comparison_page
+from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
 from aesara_nondecomp.reports.page import evaluation_page
+from aesara_nondecomp.reports.two_models import Scored
 
 
 def trained(

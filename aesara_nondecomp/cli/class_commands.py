@@ -25,7 +25,7 @@ from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.quantification import METHODS
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.archive import describe_measure
-from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
+from aesara_nondecomp.reports.class_comparison import class_comparison_facts, class_comparison_page
 from aesara_nondecomp.reports.class_facts import (
     class_evaluation,
     class_evaluation_facts,
@@ -33,6 +33,7 @@ from aesara_nondecomp.reports.class_facts import (
     predicted_classes,
 )
 from aesara_nondecomp.reports.class_sections import class_evaluation_page
+from aesara_nondecomp.reports.two_models import Scored
 
 
 def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measure | MulticlassMeasure:
@@ -164,7 +165,7 @@ def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
     """
     model.require_calibration()
     table, scored = _scored(model, options, options.groups)
-    facts = class_evaluation_facts(model, scored.scores, scored.codes, options.draws, options.seed)
+    facts = class_evaluation_facts(model, scored.scores, scored.truth, options.draws, options.seed)
     lines = [
         *class_model_lines(facts["model"]),
         f"{facts['rows']} rows",
@@ -172,7 +173,7 @@ def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
         *class_evaluation_lines(facts),
     ]
     return facts, lambda: class_evaluation_page(
-        model, table.X, scored.codes, scored.scores, facts, options.seed
+        model, table.X, scored.truth, scored.scores, facts, options.seed
     ), lines  # fmt: skip
 
 
@@ -227,9 +228,9 @@ def compared(models: Sequence[ClassModel], names: Sequence[str], options: argpar
     return facts, lambda: class_comparison_page(names, facts), class_comparison_lines(facts, names)
 
 
-def _scored(model: Any, options: argparse.Namespace, groups: Any = None) -> tuple[LabelledTable, ScoredClasses]:
+def _scored(model: Any, options: argparse.Namespace, groups: Any = None) -> tuple[LabelledTable, Scored]:
     """A labelled file, and the model with its labels and scores."""
     require(not groups, "groups are reported for labels of two classes: leave --groups out", groups)
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
     rows, codes = model._labelled(table.X, table.y)
-    return table, ScoredClasses(model, codes, model._scores(rows))
+    return table, Scored(model, codes, model._scores(rows))

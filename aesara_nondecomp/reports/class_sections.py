@@ -3,121 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.class_facts import predicted_classes
-from aesara_nondecomp.reports.columns import Importance, Shift, importances, shifts
 from aesara_nondecomp.reports.curves import CalibrationCurve
-from aesara_nondecomp.reports.markup import Markup, Section, escaped, figure, interval, name, number, shaded
-from aesara_nondecomp.reports.page import page_of
-from aesara_nondecomp.reports.pictures import calibration_curve
-from aesara_nondecomp.reports.sections import (
+from aesara_nondecomp.reports.frame import (
+    Evaluated,
     importance_section,
     measures_section,
-    network_terms,
+    overview_section,
     training_section,
     warnings_section,
 )
+from aesara_nondecomp.reports.markup import Markup, Section, figure, interval, name, number, shaded
+from aesara_nondecomp.reports.page import page_of
+from aesara_nondecomp.reports.pictures import calibration_curve
 from aesara_nondecomp.reports.svg import Axis, Chart
 
 MOST_SHOWN = 30  # classes of a matrix in numbers; one of more is a picture
 MOST_ERRORS, MOST_CURVES = 15, 6
 
 
-class EvaluatedClasses(NamedTuple):
-    """A model of several classes and labelled rows, with the figures of its report.
-
-    Attributes
-    ----------
-    model : ClassModel
-        The model.
-    unknown : UnknownCategories
-        The categories among the rows that training did not hold.
-    codes : int array, shape (n,)
-        True classes.
-    scores : array, shape (n, K)
-        The network's scores of the rows.
-    facts : dict of str to object
-        The figures, as in the JSON report.
-    importance : list of Importance
-        What each column contributes.
-    shift : list of Shift
-        The columns that moved since training.
-    """
-
-    model: Any
-    unknown: UnknownCategories
-    codes: NDArray[Any]
-    scores: NDArray[Any]
-    facts: dict[str, Any]
-    importance: list[Importance]
-    shift: list[Shift]
-
-    @classmethod
-    def of(
-        cls, model: Any, X: Any, codes: NDArray[Any], scores: NDArray[Any], facts: dict[str, Any], seed: Any
-    ) -> EvaluatedClasses:
-        """Look at the columns too.
-
-        Parameters
-        ----------
-        model : ClassModel
-            The model.
-        X : matrix, shape (n, d) or table
-            As raw as the training rows.
-        codes : int array, shape (n,)
-            True classes.
-        scores : array, shape (n, K)
-            Its network's scores of X.
-        facts : dict of str to object
-            As in `class_facts`.
-        seed : int, numpy Generator or None
-            Of the rows and shuffles of the importance.
-
-        Returns
-        -------
-        EvaluatedClasses
-        """
-        unknown = UnknownCategories()
-        rows = model._rows(X, unknown)
-
-        def value(of_scores: NDArray[Any], truth: NDArray[Any]) -> float:
-            table = class_confusion(truth, predicted_classes(model, of_scores), len(model.classes))
-            return float(model.measure.oriented(model.measure.from_confusion(table)))
-
-        found = importances(model, rows, codes, seed, value), shifts(model.encoder, rows, seed)
-        return cls(model, unknown, codes, scores, facts, *found)
-
-
-def _overview(found: EvaluatedClasses) -> Section:
+def _overview(found: Evaluated) -> Section:
     facts, about = found.facts, found.facts["model"]
-    value = facts["measures"][about["measure"]]
-    headline = Markup(
-        f"{escaped(about['measure'])} <strong>{number(value['value'])}</strong> on {facts['rows']:,} rows of "
-        f"{len(about['classes'])} classes"
-    )
-    beside = (
-        f"95\u00a0% interval {interval(value['low'], value['high'])}; one class for all rows has "
-        f"{number(value['trivial'])}; {value['better']} is better."
-    )
     rules = {
         "largest score": "the largest score of the network",
         "offsets": "the largest score, with an offset for each class",
         "linearised": "the largest expected gain of the measure",
     }
-    pairs = [("trained for", about["measure"]), ("predicts", rules[about["rule"]]), *network_terms(found.model)]
-    body = markup.paragraph(headline, "headline") + markup.paragraph(beside)
-    return Section("overview", "Overview", body + markup.terms(pair for pair in pairs if pair[1]))
+    told = f"{facts['rows']:,} rows of {len(about['classes'])} classes"
+    return overview_section(found, told, "one class for all rows", [("predicts", rules[about["rule"]])])
 
 
-def _warnings(found: EvaluatedClasses) -> Section:
+def _warnings(found: Evaluated) -> Section:
     classes, told = found.facts["classes"], list[Any]()
     few = [Markup(f"{name(each['label'])} ({each['rows']})") for each in classes if each["rows"] < FEW_ROWS]
     if few:
@@ -133,7 +57,7 @@ def _warnings(found: EvaluatedClasses) -> Section:
     return warnings_section(found, told)
 
 
-def _confusion(found: EvaluatedClasses) -> Section:
+def _confusion(found: Evaluated) -> Section:
     facts = found.facts
     shown = class_table(facts, "Rows by true and predicted class") if len(facts["classes"]) <= MOST_SHOWN else ""
     picture = "" if shown else markup.figures(_matrix_picture(facts))
@@ -200,7 +124,7 @@ def _errors(facts: dict[str, Any]) -> str:
     return markup.table("The most frequent errors", header, rows)
 
 
-def _classes(found: EvaluatedClasses) -> Section:
+def _classes(found: Evaluated) -> Section:
     priors = found.facts["model"]["priors"]
     rates = ("recall", "precision", "f1")
     rows = [
@@ -214,12 +138,12 @@ def _classes(found: EvaluatedClasses) -> Section:
     return Section("classes", "Classes", markup.table("Each class", header, rows))
 
 
-def _probabilities(found: EvaluatedClasses) -> Section | None:
+def _probabilities(found: Evaluated) -> Section | None:
     if found.model.calibration is None:
         return None
     probabilities = found.model.calibration.probabilities(found.scores)
     likely = probabilities.argmax(axis=1)
-    curve = CalibrationCurve.of(probabilities.max(axis=1), np.where(likely == found.codes, 1, -1))
+    curve = CalibrationCurve.of(probabilities.max(axis=1), np.where(likely == found.truth, 1, -1))
     observed = Axis("share of rows of that class", 0.0, 1.0)
     drawn = (
         calibration_curve(curve, observed, "Calibration of the most probable class"),
@@ -228,7 +152,7 @@ def _probabilities(found: EvaluatedClasses) -> Section | None:
     return Section("probabilities", "Probabilities", markup.figures(*drawn))
 
 
-def _by_class(found: EvaluatedClasses, probabilities: NDArray[Any]) -> str:
+def _by_class(found: Evaluated, probabilities: NDArray[Any]) -> str:
     """Calibration of some classes, each against all others."""
     rows = [each["rows"] for each in found.facts["classes"]]
     shown = [k for k in sorted(np.argsort(-np.array(rows), kind="stable")[:MOST_CURVES].tolist()) if rows[k]]
@@ -238,7 +162,7 @@ def _by_class(found: EvaluatedClasses, probabilities: NDArray[Any]) -> str:
     )  # fmt: skip
     chart.line([0, 1], [0, 1], "chance")
     for k, of_class in enumerate(shown):
-        curve = CalibrationCurve.of(probabilities[:, of_class], np.where(found.codes == of_class, 1, -1))
+        curve = CalibrationCurve.of(probabilities[:, of_class], np.where(found.truth == of_class, 1, -1))
         chart.line(curve.predicted, curve.observed, f"s{k}")
     legend = [(f"s{k}", name(found.facts["classes"][of_class]["label"])) for k, of_class in enumerate(shown)]
     left = " The classes with most rows are shown." if len(shown) < len(rows) else ""
@@ -246,7 +170,7 @@ def _by_class(found: EvaluatedClasses, probabilities: NDArray[Any]) -> str:
 
 
 # The page in its order.
-SECTIONS: tuple[Callable[[EvaluatedClasses], Section | None], ...] = (
+SECTIONS: tuple[Callable[[Evaluated], Section | None], ...] = (
     _overview,
     _warnings,
     _confusion,
@@ -283,4 +207,9 @@ def class_evaluation_page(
     str
         HTML.
     """
-    return page_of(EvaluatedClasses.of(model, X, codes, scores, facts, seed), SECTIONS)
+
+    def value(of_scores: NDArray[Any], truth: NDArray[Any]) -> float:
+        table = class_confusion(truth, predicted_classes(model, of_scores), len(model.classes))
+        return float(model.measure.oriented(model.measure.from_confusion(table)))
+
+    return page_of(Evaluated.of(model, X, codes, scores, facts, seed, value), SECTIONS)

@@ -64,7 +64,7 @@ class Shift(NamedTuple):
 
 
 def importances(
-    model: Any, rows: Any, truth: Array, seed: Any, value: Callable[[Array, Array], float] | None = None
+    model: Any, rows: Any, truth: Array, seed: Any, value: Callable[[Array, Array], float]
 ) -> list[Importance]:
     """Permutation importance of each column, on 500 to 4,000 rows, if there are as many.
 
@@ -74,12 +74,12 @@ def importances(
         The model.
     rows : array, LazyRows or CSR matrix, shape (n, d)
         The rows as its encoder makes them; of a table, the columns of one category are shuffled together.
-    truth : array, shape (n,)
-        Labels in {-1, +1}; of several classes, their numbers.
+    truth : array, shape (n,) or (n, L)
+        Labels, as `value` takes them.
     seed : int, numpy Generator or None
         Of rows and shuffles.
-    value : callable (scores, truth) -> float, optional
-        How good scores are, larger is better. Default: the measure at the threshold of a model of two classes.
+    value : callable (scores, truth) -> float
+        How good scores are, larger is better.
 
     Returns
     -------
@@ -94,20 +94,31 @@ def importances(
     rng = random_generator(seed)
     scored = MOST_SCORED // (REPEATS * len(blocks) * (1 + len(model.voters)))
     chosen = _sample(len(truth), min(MOST_ROWS, max(FEWEST_ROWS, scored)), rng)
-    sample, labels, measured = np.asarray(select_rows(rows, chosen)), truth[chosen], value or _value_at_threshold(model)
-    whole, found = measured(model._scores(sample), labels), []
+    sample, labels = np.asarray(select_rows(rows, chosen)), truth[chosen]
+    whole, found = value(model._scores(sample), labels), []
     for name, block in blocks.items():
         losses = []
         for _ in range(REPEATS):
             shuffled = sample.copy()
             shuffled[:, block] = sample[rng.permutation(len(sample)), block]
-            losses.append(whole - measured(model._scores(shuffled), labels))
+            losses.append(whole - value(model._scores(shuffled), labels))
         found.append(Importance(name, float(np.mean(losses)), min(losses), max(losses)))
     return sorted(found, key=lambda each: -each.loss if np.isfinite(each.loss) else np.inf)
 
 
-def _value_at_threshold(model: Any) -> Callable[[Array, Array], float]:
-    """How good the scores of a model of two classes are."""
+def value_at_threshold(model: Any) -> Callable[[Array, Array], float]:
+    """How good the scores of a model of two classes are.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+
+    Returns
+    -------
+    callable (scores, signs) -> float
+        Its measure at its threshold, larger is better.
+    """
     measure = measure_of_rates(model.measure)
 
     def value(scores: Array, signs: Array) -> float:

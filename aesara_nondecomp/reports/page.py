@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import __version__
 from aesara_nondecomp._files import replacing
+from aesara_nondecomp.reports.columns import value_at_threshold
+from aesara_nondecomp.reports.frame import Evaluated
 from aesara_nondecomp.reports.markup import Section, escaped, plain_name
-from aesara_nondecomp.reports.sections import SECTIONS, Evaluated
+from aesara_nondecomp.reports.sections import SECTIONS
 
 # What a browser is to refuse, should something have slipped through: everything but the page's own style.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -43,7 +45,7 @@ def evaluation_page(
     str
         HTML.
     """
-    return page_of(Evaluated.of(model, X, signs, scores, facts, seed), SECTIONS)
+    return page_of(Evaluated.of(model, X, signs, scores, facts, seed, value_at_threshold(model)), SECTIONS)
 
 
 def page_of(found: Any, makers: Sequence[Callable[[Any], Section | None]]) -> str:
@@ -51,7 +53,7 @@ def page_of(found: Any, makers: Sequence[Callable[[Any], Section | None]]) -> st
 
     Parameters
     ----------
-    found : Evaluated or EvaluatedClasses
+    found : Evaluated
         A model and its rows.
     makers : sequence of callable
         What makes each section.

@@ -27,7 +27,7 @@ def score_histogram(found: Any) -> str:
     str
         HTML.
     """
-    bins, threshold, about = Histogram.of(found.scores, found.signs), found.model.threshold, found.facts["model"]
+    bins, threshold, about = Histogram.of(found.scores, found.truth), found.model.threshold, found.facts["model"]
     top = max(bins.positives.max(), bins.negatives.max())
     chart = Chart(
         Axis("score", float(bins.edges[0]), float(bins.edges[-1])), Axis("share of the class", 0.0, 1.05 * float(top)),
@@ -58,7 +58,7 @@ def roc(found: Any) -> str:
     str
         HTML.
     """
-    facts, curve = found.facts, Ranking.of(found.scores, found.signs)
+    facts, curve = found.facts, Ranking.of(found.scores, found.truth)
     x, y = 1 - facts["true_negative_rate"], facts["true_positive_rate"]
     chart = Chart(
         Axis("false positive rate", 0.0, 1.0), Axis("true positive rate", 0.0, 1.0), "roc", "ROC curve",
@@ -82,7 +82,7 @@ def precision_recall(found: Any) -> str:
     str
         HTML.
     """
-    facts, curve, cells = found.facts, Ranking.of(found.scores, found.signs), found.facts["table"]
+    facts, curve, cells = found.facts, Ranking.of(found.scores, found.truth), found.facts["table"]
     predicted = cells["TP"] + cells["FP"]
     x, y = facts["true_positive_rate"], cells["TP"] / predicted if predicted else math.nan
     chart = Chart(
@@ -135,7 +135,7 @@ def two_curves(found: Sequence[Any], names: Sequence[str], plane: str) -> str:
     shown = [plain_name(each) for each in names]
     chart = Chart(Axis(x, 0.0, 1.0), Axis(y, 0.0, 1.0), plane, title, f"Of {shown[0]} and {shown[1]}.")
     for k, each in enumerate(found):
-        curve, cells, facts = Ranking.of(each.scores, each.signs), each.facts["table"], each.facts
+        curve, cells, facts = Ranking.of(each.scores, each.truth), each.facts["table"], each.facts
         predicted, tpr = cells["TP"] + cells["FP"], facts["true_positive_rate"]
         chart.line(*((curve.fpr, curve.tpr) if of_roc else (curve.tpr, curve.precision)), f"s{k}")
         precision = cells["TP"] / predicted if predicted else math.nan
@@ -157,7 +157,7 @@ def calibration(found: Any) -> str:
     str
         HTML.
     """
-    curve = CalibrationCurve.of(found.model.quantifier.posteriors(found.scores), found.signs)
+    curve = CalibrationCurve.of(found.model.quantifier.posteriors(found.scores), found.truth)
     return calibration_curve(curve, Axis("observed share of positives", 0.0, 1.0), "Calibration curve")
 
 
@@ -194,4 +194,4 @@ def calibration_curve(curve: CalibrationCurve, observed: Axis, title: str) -> st
 
 
 def _median(found: Any, sign: int) -> float:
-    return float(np.median(found.scores[found.signs == sign]))
+    return float(np.median(found.scores[found.truth == sign]))

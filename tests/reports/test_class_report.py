@@ -15,11 +15,12 @@ from test_report_page import Tree, rows_of, shown
 import aesara_nondecomp as an
 from aesara_nondecomp.cli import main
 from aesara_nondecomp.data import InputEncoder
-from aesara_nondecomp.reports.class_comparison import ScoredClasses, class_comparison_facts, class_comparison_page
+from aesara_nondecomp.reports.class_comparison import class_comparison_facts, class_comparison_page
 from aesara_nondecomp.reports.class_facts import class_evaluation_facts
 from aesara_nondecomp.reports.class_sections import SECTIONS, class_evaluation_page, class_table
 from aesara_nondecomp.reports.curves import CalibrationCurve
 from aesara_nondecomp.reports.markup import number, plain_name, shaded
+from aesara_nondecomp.reports.two_models import Scored
 
 RNG = np.random.default_rng(0)
 N = 500
@@ -175,7 +176,7 @@ def test_the_most_probable_class_is_calibrated_by_its_own_labels(model, reported
 
 
 def test_a_comparison_with_itself_differs_nowhere_and_other_classes_are_refused(model):
-    scored = ScoredClasses(model, CODES, model._scores(model._rows(TABLE)))
+    scored = Scored(model, CODES, model._scores(model._rows(TABLE)))
     facts = class_comparison_facts(scored, scored, 5, 0)
     assert facts["differ"] == 0
     assert all(m["value"] == m["low"] == m["high"] == 0 for m in facts["differences"].values() if m["low"] == m["low"])

@@ -9,7 +9,7 @@ import pytest
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.data import InputEncoder, Standardiser
-from aesara_nondecomp.reports.columns import importances, shifts
+from aesara_nondecomp.reports.columns import importances, shifts, value_at_threshold
 from aesara_nondecomp.reports.curves import CalibrationCurve, Histogram, Plane, Ranking
 from aesara_nondecomp.reports.markup import Markup, bar, table
 from aesara_nondecomp.reports.svg import Axis, Chart
@@ -121,13 +121,13 @@ class Sum:
 def test_the_loss_of_a_column_is_that_of_shuffling_it():
     X = RNG.normal(size=(2000, 3))
     signs = np.where(X[:, 0] + 3 * X[:, 1] > 0, 1, -1)
-    found = {each.column: each for each in importances(Sum(), X, signs, seed=0)}
+    found = {each.column: each for each in importances(Sum(), X, signs, 0, value_at_threshold(Sum()))}
     assert list(found) == ["column 1", "column 0", "column 2"]
     assert found["column 2"].loss == 0
     assert found["column 1"].loss == pytest.approx(np.arccos(0.1) / np.pi, abs=0.04)  # the angle between the sums
     assert found["column 0"].loss == pytest.approx(np.arccos(0.9) / np.pi, abs=0.04)
     assert all(each.low <= each.loss <= each.high for each in found.values())
-    assert importances(Sum(), X, signs, seed=0) == list(found.values())
+    assert importances(Sum(), X, signs, 0, value_at_threshold(Sum())) == list(found.values())
 
 
 def test_the_columns_of_one_category_are_shuffled_together():
@@ -138,7 +138,7 @@ def test_the_columns_of_one_category_are_shuffled_together():
     rows = np.asarray(model.encoder.encode(table_))
     seen = []
     model._scores = lambda matrix: seen.append(matrix) or matrix[:, 0]
-    found = importances(model, rows, np.where(rows[:, 0] > 0, 1, -1), seed=0)
+    found = importances(model, rows, np.where(rows[:, 0] > 0, 1, -1), 0, value_at_threshold(model))
     assert {each.column for each in found} == {"size", "colour"}
     assert all(np.array_equal(matrix[:, 1:].sum(axis=1), np.ones(600)) for matrix in seen)
 
