@@ -6,6 +6,7 @@ Source: docs/multiclass.md 1.
 # ruff: noqa: N803 -- P is the name used by the formulas
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -277,7 +278,8 @@ def check_confusion_sums(sums: ConfusionSums) -> None:
     ValueError
         If one of them is not finite.
     """
-    if not np.isfinite(sums.table).all():
+    # A sum of squares is quicker than a look at each; it overflows where numbers are large, but finite.
+    if not math.isfinite(np.vdot(sums.table, sums.table)) and not np.isfinite(sums.table).all():
         raise ValueError(
             f"confusion sums must be finite, got {shown(sums.table.tolist())}. Check rows and scores, or lower the "
             "learning rate."
@@ -310,11 +312,35 @@ class RunningConfusion:
         require(0 < number("forgetting", forgetting) <= 1, "forgetting must lie in (0, 1]", forgetting)
         self.shape = n_cells, n_classes
         self.reward, self.forgetting = reward, forgetting
+        first = n_classes * FOLLOWED.index(reward)
+        self._followed = slice(first, first + n_classes)  # columns of the counts in a table of confusion sums
         self.reset()
 
     def reset(self) -> None:
         """Discard all batches."""
-        self.counts, self.weight = np.zeros(self.shape), np.zeros(self.shape[0])
+        m, n_classes = self.shape
+        self._table = np.zeros((m, 2 * n_classes + 2))  # as in `ConfusionSums`
+        self._complete = False  # whether each cell has been seen
+
+    @property
+    def counts(self) -> Array:
+        """Running counts of the predicted classes.
+
+        Returns
+        -------
+        float64 array, shape (m, K)
+        """
+        return self._table[:, self._followed]
+
+    @property
+    def weight(self) -> Array:
+        """Running weights of the cells.
+
+        Returns
+        -------
+        float64 array, shape (m,)
+        """
+        return self._table[:, -1]
 
     def add(self, sums: ConfusionSums) -> None:
         """Add the confusion sums of a batch.
@@ -330,11 +356,14 @@ class RunningConfusion:
             If one of them is not finite, or they are of other cells; then nothing is added.
         """
         check_confusion_sums(sums)
-        counts = sums.of(self.reward)
-        require(counts.shape == self.shape, f"confusion sums must be of (m, K) = {self.shape}", counts.shape)
-        kept = np.where(sums.weight > 0, self.forgetting, 1.0)
-        self.counts = kept[:, None] * self.counts + counts
-        self.weight = kept * self.weight + sums.weight
+        table = sums.table
+        if table.shape != self._table.shape:
+            require(False, f"confusion sums must be of (m, K) = {self.shape}", sums.soft.shape)
+        weight = table[:, -1]
+        every = min(weight.tolist()) > 0  # on few numbers faster than NumPy, and each step comes here
+        self._table *= self.forgetting if every else np.where(weight > 0, self.forgetting, 1.0)[:, None]
+        self._table += table
+        self._complete = self._complete or every or bool((self.weight > 0).all())
 
     def rates(self) -> Array:
         """The running conditional confusion matrix.
@@ -344,6 +373,8 @@ class RunningConfusion:
         float64 array, shape (m, K)
             Rows sum to 1; 1/K, the rate of a fair die, for a cell not seen yet.
         """
+        if self._complete:
+            return self._table[:, self._followed] / self._table[:, -1:]
         return conditional(self.counts, self.weight, np.full(self.shape, 1.0 / self.shape[1]))
 
     def state(self) -> dict[str, Any]:
@@ -364,7 +395,8 @@ class RunningConfusion:
         state : dict
             Returned by `state`.
         """
-        self.counts, self.weight = np.array(state["counts"], float), np.array(state["weight"], float)
+        self.counts[...], self.weight[...] = state["counts"], state["weight"]
+        self._complete = bool((self.weight > 0).all())
 
 
 def conditional(counts: Array, weight: Array, otherwise: Array) -> Array:

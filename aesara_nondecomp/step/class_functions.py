@@ -76,6 +76,9 @@ class ClassFunctions(Weights):
         m, n_classes = cells.n_cells, cells.n_classes
         shapes = {"gains": (m, n_classes), "logs": (m,), "shift": (n_classes,)}
         self._objective = [shared_float64(name, np.zeros(shape)) for name, shape in shapes.items()]
+        rate = self._optimiser_state.learning_rate
+        self._steered = [shared.get_value(borrow=True) for shared in (*self._objective, rate)]
+        self._divisor = _divisor(cells.shares)
         self._temperature = shared_float64("temperature", 1.0)
         self._target = aesara.shared(cells.target.astype("int32"), name="target")
         self._rows = [at.ivector("cell"), at.vector("weight", dtype=network.dtype)]
@@ -94,12 +97,11 @@ class ClassFunctions(Weights):
             Shares of the cells in the batches, by which the gains are divided; of a cell without any, its gains are
             left out. Default: those of the training set.
         """
-        shares = self.cells.shares if shares is None else shares
-        divisor = np.where(shares > 0, shares, np.inf)
-        values = step.gains / divisor[:, None], step.logs / divisor, step.shift, learning_rate
-        # In place: `set_value` takes four times as long.
-        for shared, value in zip((*self._objective, self._optimiser_state.learning_rate), values):
-            shared.get_value(borrow=True)[...] = value
+        divisor = self._divisor if shares is None else _divisor(shares)
+        gains, logs, shift, rate = self._steered  # in place: `set_value` takes four times as long
+        np.divide(step.gains, divisor[:, None], out=gains)
+        np.divide(step.logs, divisor, out=logs)
+        shift[...], rate[...] = step.shift, learning_rate
 
     def shares_in(self, row_shares: NDArray[Any] | None) -> NDArray[Any] | None:
         """Shares of all cells in the batches, for `steer`.
@@ -113,7 +115,9 @@ class ClassFunctions(Weights):
         -------
         array, shape (m,), or None
         """
-        return None if row_shares is None else np.pad(row_shares, (0, self.cells.n_cells - len(row_shares)))
+        if row_shares is None or len(row_shares) == self.cells.n_cells:
+            return row_shares
+        return np.pad(row_shares, (0, self.cells.n_cells - len(row_shares)))
 
     def configure(self, *, l2: float = 0.0, averaging: float = 0.0, temperature: float = 1.0) -> None:
         """Set what stays fixed during one training run.
@@ -258,3 +262,8 @@ class ClassFunctions(Weights):
         (cell, weight), (gains, logs, shift) = self._rows, self._objective
         objective, sums = cell_rewards(scores, cell, weight, self._target, gains, logs, shift, self._temperature)
         return objective, sums
+
+
+def _divisor(shares: NDArray[Any]) -> NDArray[Any]:
+    """What gains are divided by: infinity for a cell without rows."""
+    return np.where(shares > 0, shares, np.inf)

@@ -54,8 +54,7 @@ def class_step(
     functions.steer(gains, rate, shares)
     sums, gradient_norm = functions.ascend(*_rows(batch))
     driver.observe(_finite(functions, sums, gradient_norm, batch, step, rate))
-    hits = sums.hard[np.arange(driver.cells.n_cells), driver.cells.target]
-    numbers = tuple(np.concatenate([hits, sums.weight]).tolist())
+    numbers = (*driver.cells.recalls(sums.hard).tolist(), *sums.weight.tolist())
     duals = {f"{name}_{k}": value for name, values in driver.duals().items() for k, value in enumerate(values)}
     return batch, ClassStep(step, 0, 0.0, rate, duals, numbers, gradient_norm)
 

@@ -76,7 +76,8 @@ class CellDriver:
         Returns
         -------
         StepGains
-            Not divided by the cells' shares of the rows: that is the step's part.
+            Not divided by the cells' shares of the rows: that is the step's part. The arrays are the driver's; copy
+            them before you change one.
         """
         raise NotImplementedError
 
@@ -238,6 +239,7 @@ class AdaptiveCellDriver(CellDriver):
         self.cap = None if cap is None else positive_number("cap", cap)
         one_of("anchor", anchor, ("class_weighted", "cross_entropy"))
         self.anchor, self.anchor_share = FixedGains(cells, anchor).gains(), share("anchor_share", anchor_share)
+        self._anchor_logs, self._no_gains = self.anchor_share * self.anchor.logs, np.zeros_like(self.anchor.gains)
         followed = "count" if counts else "probability"
         self.rates = RunningConfusion(cells.n_cells, cells.n_classes, followed, forgetting)
 
@@ -254,10 +256,10 @@ class AdaptiveCellDriver(CellDriver):
         G = self.dual_gains()
         if self.reward == "probability":
             scaled, rest = G / (spread(G) or 1.0), 1.0 - self.anchor_share
-            return StepGains(rest * scaled, self.anchor_share * self.anchor.logs, self.anchor.shift)
-        own = (G * self.cells.own).sum(axis=1)
+            return StepGains(rest * scaled, self._anchor_logs, self.anchor.shift)
+        own = self.cells.recalls(G)
         logs, shift = self._adjusted(own) if self.reward == "adjusted" else (self._capped(own), self.anchor.shift)
-        return StepGains(np.zeros_like(G), logs, shift)
+        return StepGains(self._no_gains, logs, shift)
 
     def _capped(self, own: Array) -> Array:
         size = abs(own).sum()
@@ -265,13 +267,19 @@ class AdaptiveCellDriver(CellDriver):
 
     def _adjusted(self, own: Array) -> tuple[Array, Array]:
         """Logs and shift of the adjusted reward: gains differ between classes by the shift, within one by the logs."""
-        target, priors = self.cells.target, self.cells.priors
-        of_class = np.bincount(target, own, minlength=self.cells.n_classes)
-        within = np.divide(own, of_class[target], out=self.cells.shares / priors[target], where=of_class[target] > 0)
+        cells, priors = self.cells, self.cells.priors
+        of_class = np.bincount(cells.target, own, minlength=cells.n_classes)
         per_row = of_class / priors
-        mean = per_row.mean()
+        mean = per_row.sum() / cells.n_classes
         weights = per_row / mean if mean > 0 else np.ones_like(per_row)
-        return within * priors[target], -np.log(np.maximum(weights, SMALLEST_CLASS_WEIGHT))
+        logs = cells.shares if cells.n_cells == cells.n_classes else self._within_classes(own, of_class)
+        return logs, -np.log(np.maximum(weights, SMALLEST_CLASS_WEIGHT))
+
+    def _within_classes(self, own: Array, of_class: NDArray[Any]) -> Array:
+        """The weight of each class, divided among its cells by their gains."""
+        target, of_row = self.cells.target, self.cells.priors[self.cells.target]
+        within = np.divide(own, of_class[target], out=self.cells.shares / of_row, where=of_class[target] > 0)
+        return np.asarray(within * of_row)
 
 
 def spread(G: Array) -> float:
@@ -288,7 +296,7 @@ def spread(G: Array) -> float:
         Dividing by it makes the share of an anchor mean the same for all K.
     """
     K = G.shape[1]
-    return float(float(np.abs(G - G.mean(axis=1, keepdims=True)).sum()) / 2 * K / (K - 1))
+    return float(np.abs(G - G.sum(axis=1, keepdims=True) / K).sum()) / 2 * K / (K - 1)
 
 
 def _checked_reward(reward: str | None, measure: MulticlassMeasure) -> str:

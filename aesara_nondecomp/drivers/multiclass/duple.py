@@ -100,7 +100,7 @@ class DUPLE(AdaptiveCellDriver):
         self.G = self._dual_step() if self.worst else self._supergradient()
 
     def _supergradient(self) -> Array:
-        return self.measure.gains(self.rates.rates(), self.cells, self.eps)
+        return self.measure._gains(self.rates.rates(), self.cells, self.eps)
 
     def _dual_step(self) -> Array:
         moved = self.log_weights - self.dual_rate * self.cells.recalls(self.rates.rates())
@@ -108,7 +108,7 @@ class DUPLE(AdaptiveCellDriver):
         return capped_softmax(self.log_weights, 1.0 / self.worst)[:, None] * self.cells.own
 
     def duals(self) -> dict[str, list[float]]:
-        return {"alpha": (self.G * self.cells.own).sum(axis=1).tolist()}
+        return {"alpha": (self.cells.recalls(self.G) + 0.0).tolist()}
 
     def state(self) -> dict[str, Any]:
         own = {"G": self.G.tolist(), "log_weights": self.log_weights.tolist(), "started": self.started}
@@ -136,12 +136,12 @@ def capped_softmax(log_weights: Array, most: float) -> Array:
         The largest entries are `most`, the others keep their proportions.
     """
     weights = np.exp(log_weights - log_weights.max())
-    order = np.argsort(-weights, kind="stable")
-    found = np.full(weights.size, most)
-    for full in range(weights.size):
-        rest = order[full:]
-        shares = weights[rest] * ((1.0 - full * most) / weights[rest].sum())
-        if shares[0] <= most * (1 + 1e-12):
-            found[rest] = shares
+    order = (-weights).argsort(kind="stable")
+    falling = weights[order]
+    for full in range(weights.size):  # the number of entries at the bound
+        scale = (1.0 - full * most) / falling[full:].sum()
+        if falling[full] * scale <= most * (1 + 1e-12):
             break
+    found: Array = weights * scale
+    found[order[:full]] = most
     return found

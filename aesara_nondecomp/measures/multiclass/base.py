@@ -98,6 +98,11 @@ class Cells:
         """
         return np.asarray(self.target[:, None] == np.arange(self.n_classes), dtype=float)
 
+    @cached_property
+    def _own_places(self) -> NDArray[np.intp]:
+        """Place of each cell's own class in a matrix (m, K)."""
+        return np.asarray(np.arange(self.n_cells) * self.n_classes + self.target)
+
     def recalls(self, R: Matrix) -> Matrix:
         """Recall of each cell.
 
@@ -110,7 +115,7 @@ class Cells:
         -------
         float64 array, shape (m,)
         """
-        return np.asarray(R[np.arange(self.n_cells), self.target])
+        return R.take(self._own_places)
 
     def predicted(self, R: Matrix) -> Matrix:
         """Share q_k of the rows that is predicted as each class.

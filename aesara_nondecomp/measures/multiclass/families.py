@@ -9,6 +9,7 @@
 # ruff: noqa: N803, N806 -- R, A and B are the names used by the formulas
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -194,15 +195,14 @@ class Pseudolinear(_Ratio):
         raise NotImplementedError
 
     def levels(self, R: Matrix, cells: Cells) -> Matrix:
-        return np.asarray(self._value(R, cells, 0.0))
+        return np.asarray(_ratio(_last_coefficients(self, cells), R))
 
     def level_gains(self, levels: Any, cells: Cells) -> Matrix:
-        _, A, _, B = self.coefficients(cells)
+        _, A, _, B = _last_coefficients(self, cells)
         return np.asarray(A - levels * B)
 
     def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
-        a0, A, b0, B = self.coefficients(cells)
-        return (a0 + np.vdot(A, R)) / (b0 + np.vdot(B, R))
+        return _ratio(self.coefficients(cells), R)
 
     def _gains(self, R: Matrix, cells: Cells, eps: float) -> Matrix:
         a0, A, b0, B = self.coefficients(cells)
@@ -221,3 +221,17 @@ class SumOfRatios(_Ratio):
 
     def _gains(self, R: Matrix, cells: Cells, eps: float) -> Matrix:
         return self.level_gains(self.levels(R, cells), cells)
+
+
+Coefficients = tuple[float, Matrix, float, Matrix]
+
+
+@lru_cache(maxsize=4)
+def _last_coefficients(measure: Pseudolinear, cells: Cells) -> Coefficients:
+    """The coefficients, kept from one step to the next."""
+    return measure.coefficients(cells)
+
+
+def _ratio(coefficients: Coefficients, R: Matrix) -> Any:
+    a0, A, b0, B = coefficients
+    return (a0 + np.vdot(A, R)) / (b0 + np.vdot(B, R))

@@ -29,7 +29,7 @@ class _OfShares(Concave):
         raise NotImplementedError
 
     def _gains(self, R: Matrix, cells: Cells, eps: float) -> Matrix:
-        return np.asarray(np.outer(cells.shares, self._slopes(cells.predicted(R), cells, eps)))
+        return np.asarray(cells.shares[:, None] * self._slopes(cells.predicted(R), cells, eps))
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class KLD(_OfShares):
         return max(0.0, float(np.where(p > 0, p * np.log(p / q), 0.0).sum()))  # below 0 by rounding only
 
     def _slopes(self, q: Matrix, cells: Cells, eps: float) -> Matrix:
+        shares = q.tolist()
         require(
-            bool((q + eps > 0).all()),
+            min(shares) + eps > 0,
             "the KLD's supergradient needs every class predicted, or eps > 0 (1 / (2 n), n the number of rows)",
-            q.tolist(),
+            shares,
         )
         return np.asarray(_smoothed(cells.priors, eps) / (q + eps))
 
@@ -134,12 +135,13 @@ class BAKLD(NestedConcave):
         set_number(self, "C", at_least=0.0, at_most=1.0)
 
     def components(self, R: Matrix, cells: Cells, eps: float = 0.0) -> tuple[float, float]:
-        return _MEAN_RECALL.value(R, cells), -KLD().value(R, cells, eps)
+        with np.errstate(divide="ignore"):
+            return float(_MEAN_RECALL.of(cells.recalls(R))), -float(KLD()._value(R, cells, eps))
 
     def component_gains(self, R: Matrix, cells: Cells, eps: float = 0.0) -> tuple[Matrix, Matrix]:
         # With all weight on the recalls the KLD has no influence, so it needs no gradient either.
-        of_kld = np.zeros_like(R) if self.C == 1.0 else KLD().gains(R, cells, eps)
-        return _MEAN_RECALL.gains(R, cells), of_kld
+        of_kld = np.zeros_like(R) if self.C == 1.0 else KLD()._gains(R, cells, eps)
+        return _MEAN_RECALL._gains(R, cells, eps), of_kld
 
     def outer(self, x: float, y: float) -> float:
         return x if self.C == 1.0 else self.C * x + (1.0 - self.C) * y

@@ -165,19 +165,21 @@ class MacroFBeta(SumOfRatios):
     def levels(self, R: Matrix, cells: Cells) -> Matrix:
         chosen = self._averaged(cells)
         u = 1.0 / (self.beta**2 * cells.priors + cells.predicted(R))[chosen]
-        return np.stack([(1.0 + self.beta**2) * cells.hits(R)[chosen] * u, u])
+        return np.array([(1.0 + self.beta**2) * cells.hits(R)[chosen] * u, u])
 
     def level_gains(self, levels: Any, cells: Cells) -> Matrix:
         chosen = self._averaged(cells)
         v, u = levels
+        slopes = ((1.0 + self.beta**2) * cells.own[:, chosen] - v) * u / u.size
+        if self.labels is None:
+            return np.asarray(cells.shares[:, None] * slopes)
         G = np.zeros((cells.n_cells, cells.n_classes))
-        slopes = ((1.0 + self.beta**2) * cells.own[:, chosen] - v) * u / chosen.sum()
         G[:, chosen] = cells.shares[:, None] * slopes
         return G
 
     def _averaged(self, cells: Cells) -> Any:
         if self.labels is None:
-            return np.ones(cells.n_classes, dtype=bool)
+            return slice(None)
         return _chosen("labels", self.labels, cells)
 
     def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
