@@ -18,7 +18,7 @@ if not (3, 9) <= sys.version_info[:2] < (3, 15):  # before anything that a wrong
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
 FACE = (ROOT / "aesara_nondecomp" / "__init__.py").read_text(encoding="utf-8")
-# The address of the repository's files, with a final "/": PyPI shows README.md without them.
+# The address of the repository's files, with a final "/": PyPI shows README.md without them. To be set here alone.
 FILES_AT = ""
 VERSION = re.search(r'^__version__ = "(.+?)"', FACE, re.MULTILINE).group(1)
 
@@ -135,8 +135,9 @@ setup(
     long_description=for_pypi((ROOT / "README.md").read_text(encoding="utf-8")),
     long_description_content_type="text/markdown",
     author="The aesara_nondecomp developers",
-    license="BSD-3-Clause",
+    license_expression="BSD-3-Clause",
     project_urls={
+        **({"Source": FILES_AT, "Changelog": f"{FILES_AT}CHANGELOG.md"} if FILES_AT else {}),
         "Paper": "https://doi.org/10.1007/s10994-018-5736-y",
         "Preprint": "https://arxiv.org/abs/1802.00086",
     },
