@@ -1,7 +1,8 @@
 """Drivers: the training algorithms without Aesara, for the training loop of this package or for your own.
 
-Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights`, `combined` and
-`cells` (groups and constraints); the baselines that weight individual rows are in `oracle` and `struct_ann`.
+Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights`, `combined`,
+`duals` and `cells` (groups and constraints); the baselines that weight individual rows are in `oracle` and
+`struct_ann`.
 """
 
 from aesara_nondecomp._names import lazy

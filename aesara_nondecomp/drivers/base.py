@@ -94,6 +94,8 @@ class Driver:
     evaluate : {"old", "new"}
         Whether `observe` gets the sums at the weights before the step (from the gradient's own forward pass) or after
         it.
+    moves : bool
+        Whether it moves its duals by rows held out, as drivers of cells do.
     several_classes : bool
         False; whether it is a driver of `drivers.multiclass`, by which the training loop tells them apart.
     round_rows : int or None
@@ -101,6 +103,7 @@ class Driver:
     """
 
     evaluate: str = "old"
+    moves: bool = False
     several_classes: Literal[False] = False
     round_rows: int | None = None
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import one_of, positive_number, require
+from aesara_nondecomp._checks import one_of
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
+from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS, LogDuals, Multipliers
 from aesara_nondecomp.measures import Cells, Constraint, GroupMeasure
 from aesara_nondecomp.metrics.cell_rates import CellSums, RunningCellRates
 from aesara_nondecomp.metrics.class_rates import ClassSums
 
 Array = NDArray[Any]
-ENOUGH_HELD_ROWS = 30  # of a cell; with fewer its rate among the rows held out is mostly noise
 
 
 class CellDriver(Driver):
@@ -39,6 +39,8 @@ class CellDriver(Driver):
     forgetting : float, default 0.9
         Of these means, in (0, 1].
     """
+
+    moves = True
 
     def __init__(self, cells: Cells, reward: str = "count", forgetting: float = 0.9) -> None:
         one_of("reward", reward, ("count", "logistic"))
@@ -143,35 +145,30 @@ class WorstGroup(CellDriver):
     def __init__(self, measure: GroupMeasure, cells: Cells, *, signal: str = "count", dual_rate: float = 0.5) -> None:
         super().__init__(cells, signal)
         self.measure, self.signal = measure, signal
-        self.dual_rate = positive_number("dual_rate", dual_rate)
-        self.forms, self.names = measure.forms(cells), measure.form_names(cells)
-        require(len(self.forms) > 0, f"{measure} needs groups with rows of both classes", 0)
-        self.logs = np.zeros(len(self.forms))
+        self.forms, self.names = measure.forms_of(cells), measure.form_names(cells)
+        self.log_duals = LogDuals(len(self.forms), dual_rate)
 
     @property
     def alpha(self) -> Array:
         """The duals, shape (k,): at least 0, and summing to 1."""
-        exponentials = np.exp(self.logs - self.logs.max())
-        return np.asarray(exponentials / exponentials.sum())
+        return self.log_duals.alpha
 
     def cell_weights(self) -> Array:
         gains = self.alpha @ self.forms
         return np.column_stack([np.zeros(len(gains)), gains])
 
     def move(self, held: CellSums | None = None) -> None:
-        values = self.forms @ self.rates(held if self.signal == "count" else None)
-        self.logs = self.logs - self.dual_rate * values
-        self.logs -= self.logs.max()
+        self.log_duals.move(self.forms @ self.rates(held if self.signal == "count" else None))
 
     def duals(self) -> dict[str, float]:
         return {f"alpha[{name}]": float(value) for name, value in zip(self.names, self.alpha)}
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "logs": self.logs.tolist()}
+        return {**super().state(), **self.log_duals.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.logs = np.array(state["logs"])
+        self.log_duals.restore(state)
 
 
 class Constrained(CellDriver):
@@ -197,8 +194,6 @@ class Constrained(CellDriver):
     slopes of h are added to the weights of the cells' mean sigmoid reward.
     """
 
-    GROWTH, SHRINKING, MOST = 1.2, 0.5, 10.0
-
     def __init__(
         self,
         inner: Driver,
@@ -209,15 +204,9 @@ class Constrained(CellDriver):
         cap: float = 20.0,
     ) -> None:
         super().__init__(cells)
-        require(len(constraints) > 0, "Constrained needs at least one constraint", len(constraints))
         self.inner, self.constraints = inner, tuple(constraints)
         self.evaluate, self.round_rows = inner.evaluate, inner.round_rows
-        self.dual_rate, self.cap = positive_number("dual_rate", dual_rate), positive_number("cap", cap)
-        parts = [constraint.inequalities(cells) for constraint in constraints]
-        self.B, self.b = np.concatenate([B for B, _ in parts]), np.concatenate([b for _, b in parts])
-        self.of_constraint = np.repeat(np.arange(len(parts)), [len(b) for _, b in parts])
-        self.multipliers, self.rate = np.zeros(len(self.b)), np.full(len(self.b), self.dual_rate)
-        self.side = np.zeros(len(self.b))
+        self.lagrangian = Multipliers(constraints, cells, dual_rate, cap)
 
     def weights(self) -> RewardWeights:
         return self.inner.weights()
@@ -226,7 +215,7 @@ class Constrained(CellDriver):
         weights = np.zeros((len(self.cells.rows), 2))
         if isinstance(self.inner, CellDriver):
             weights += self.inner.cell_weights()
-        weights[:, 0] += self.multipliers @ self.B
+        weights[:, 0] += self.lagrangian.slopes()
         return weights
 
     def needs_refresh(self) -> bool:
@@ -244,28 +233,17 @@ class Constrained(CellDriver):
             self.inner.observe_cells(sums)
 
     def move(self, held: CellSums | None = None) -> None:
-        slack = self.B @ self.rates(held) + self.b
-        side = np.sign(slack)
-        factor = np.where(side == self.side, self.GROWTH, np.where(side == -self.side, self.SHRINKING, 1.0))
-        self.rate = np.minimum(self.rate * factor, self.MOST * self.dual_rate)
-        self.multipliers = np.clip(self.multipliers - self.rate * slack, 0.0, self.cap)
-        # A multiplier at 0 waits with the first step size for its constraint to be broken.
-        self.rate = np.where((self.multipliers == 0) & (slack > 0), self.dual_rate, self.rate)
-        self.side = side
+        self.lagrangian.move(self.rates(held))
         if isinstance(self.inner, CellDriver):
             self.inner.move(held)
 
     def duals(self) -> dict[str, float]:
-        of_each = np.bincount(self.of_constraint, weights=self.multipliers, minlength=len(self.constraints))
-        own = {f"lambda[{constraint}]": float(value) for constraint, value in zip(self.constraints, of_each)}
-        return {**self.inner.duals(), **own}
+        return {**self.inner.duals(), **self.lagrangian.duals()}
 
     def state(self) -> dict[str, Any]:
-        arrays = {name: getattr(self, name).tolist() for name in ("multipliers", "rate", "side")}
-        return {**super().state(), "inner": self.inner.state(), **arrays}
+        return {**super().state(), "inner": self.inner.state(), **self.lagrangian.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.inner.restore(state["inner"])
-        for name in ("multipliers", "rate", "side"):
-            setattr(self, name, np.array(state[name], dtype=float))
+        self.lagrangian.restore(state)

@@ -103,7 +103,7 @@ class ClassEvaluation(NamedTuple):
     log_likelihood : float
         Mean log-probability of the true classes.
     excess : float
-        As in `Evaluation`; always 0.
+        As in `Evaluation`.
     """
 
     step: int

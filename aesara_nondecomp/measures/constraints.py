@@ -137,7 +137,7 @@ class Constraint:
         """Whether it compares groups."""
         return self.kind == "gap"
 
-    def value(self, recalls: Array, cells: Cells) -> Any:
+    def value(self, recalls: Array, cells: Any) -> Any:
         """The rate, or its largest difference between two groups.
 
         Parameters
@@ -163,7 +163,7 @@ class Constraint:
         self._require_groups(len(rates))
         return np.max(rates, axis=0) - np.min(rates, axis=0)
 
-    def rates(self, recalls: Array, cells: Cells) -> list[Any]:
+    def rates(self, recalls: Array, cells: Any) -> list[Any]:
         """The rate of all rows; for a gap that of each group that has rows for it.
 
         Parameters
@@ -200,7 +200,7 @@ class Constraint:
         beyond = self.bound - value if self.kind == "at_least" else value - self.bound
         return np.maximum(beyond + margin, 0.0)
 
-    def standard_error(self, recalls: Array, cells: Cells) -> Any:
+    def standard_error(self, recalls: Array, cells: Any) -> Any:
         """The standard error of a rate of all rows, by the numbers of rows of the cells.
 
         Parameters
@@ -223,7 +223,7 @@ class Constraint:
         slope = (ratio.a - value * ratio.d) / (smoothed @ ratio.d + ratio.d0)[..., None]
         return np.sqrt(np.sum(slope**2 * smoothed * (1 - smoothed) / np.maximum(n, 1), axis=-1))
 
-    def inequalities(self, cells: Cells) -> tuple[Array, Array]:
+    def inequalities(self, cells: Any) -> tuple[Array, Array]:
         """The constraint as ``B @ recalls + b >= 0``, in units of the rate.
 
         Parameters
@@ -255,7 +255,7 @@ class Constraint:
             lines = [(line, sign * (ratio.a0 - self.bound * ratio.d0) / size)]
         return np.array([line for line, _ in lines]), np.array([constant for _, constant in lines])
 
-    def _ratios(self, cells: Cells) -> list[Ratio]:
+    def _ratios(self, cells: Any) -> list[Ratio]:
         """The rate of all rows; for a gap that of each group that has rows for it."""
         if self.kind != "gap":
             return [RATES[self.rate](cells, np.ones(len(cells.rows), dtype=bool))]

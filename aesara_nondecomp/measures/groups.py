@@ -62,6 +62,27 @@ class Cells(NamedTuple):
         weights = rows if weight is None else np.bincount(cell, weights=weight, minlength=m)
         return cls(tuple(groups), rows, weights / (weights.sum() or 1))
 
+    def of_others(self, cell: Array, weight: Array | None = None) -> Cells:
+        """Count other rows in the same cells.
+
+        Parameters
+        ----------
+        cell : int array, shape (n,)
+            Of each row.
+        weight : array, shape (n,), optional
+            Sample weights. Default: equal ones.
+
+        Returns
+        -------
+        Cells
+        """
+        return Cells.of(cell, self.groups, weight)
+
+    @property
+    def in_group(self) -> Array:
+        """Whether each cell belongs to a group, shape (2 G + 2,)."""
+        return np.asarray(np.arange(len(self.rows)) < 2 * len(self.groups))
+
     @property
     def positive(self) -> Array:
         """Whether each cell holds positives, shape (2 G + 2,)."""
@@ -126,25 +147,42 @@ def cell_of_rows(signs: Array, codes: Array, n_groups: int) -> Array:
     -------
     int32 array, shape (n,)
     """
-    group = np.where(codes < 0, n_groups, codes)
-    return (2 * group + (signs > 0)).astype(np.int32)
+    return cell_of_classes(signs > 0, codes, n_groups, 2)
 
 
-class GroupMeasure(Measure):
-    """The smallest of several linear forms of the cells' recalls, such as the recall of the worst cell.
+def cell_of_classes(classes: Array, codes: Array, n_groups: int, n_classes: int) -> Array:
+    """Index of each row's cell, where there are any number of classes.
 
-    It has no value on the two rates (P, N): `of_cells` takes the place of `value`.
+    Parameters
+    ----------
+    classes : int array, shape (n,)
+        Classes as numbers from 0.
+    codes : int array, shape (n,)
+        Index of each row's group; -1 for none.
+    n_groups : int
+        Number of groups.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    int32 array, shape (n,)
     """
+    group = np.where(codes < 0, n_groups, codes)
+    return (n_classes * group + classes).astype(np.int32)
 
-    family = "worst group"
-    hint = "Use 'worst_group' or 'group_dro', with fit(..., groups=...)."
 
-    def forms(self, cells: Cells) -> Array:
+class WorstOfForms:
+    """The smallest of several linear forms of the cells' recalls, for cells of two classes or of several."""
+
+    _classes = "each class"
+
+    def forms(self, cells: Any) -> Array:
         """The linear forms, of which the measure is the smallest.
 
         Parameters
         ----------
-        cells : Cells
+        cells : Cells or multiclass.GroupedCells
             Of the rows; groups and cells without rows are left out.
 
         Returns
@@ -154,12 +192,34 @@ class GroupMeasure(Measure):
         """
         raise NotImplementedError
 
-    def form_names(self, cells: Cells) -> list[str]:
+    def forms_of(self, cells: Any) -> Array:
+        """The linear forms, of which there must be one.
+
+        Parameters
+        ----------
+        cells : Cells or multiclass.GroupedCells
+            As for `forms`.
+
+        Returns
+        -------
+        float64 array, shape (k, m)
+
+        Raises
+        ------
+        ValueError
+            If no group takes part.
+        """
+        forms = self.forms(cells)
+        if not len(forms):
+            raise ValueError(f"{self} needs a group with rows of {self._classes}, got none: {list(cells.groups)}.")
+        return forms
+
+    def form_names(self, cells: Any) -> list[str]:
         """Name what each form is the value of.
 
         Parameters
         ----------
-        cells : Cells
+        cells : Cells or multiclass.GroupedCells
             As for `forms`.
 
         Returns
@@ -167,6 +227,21 @@ class GroupMeasure(Measure):
         list of str
         """
         return [group for k, group in enumerate(cells.groups) if self._counts(cells, k)]
+
+    def _counts(self, cells: Any, group: int) -> bool:
+        """Whether a group takes part: if it has rows of each class."""
+        return bool(np.all(cells.shares[cells.group(group)] > 0))
+
+
+class GroupMeasure(WorstOfForms, Measure):
+    """The smallest of several linear forms of the cells' recalls, such as the recall of the worst cell.
+
+    It has no value on the two rates (P, N): `of_cells` takes the place of `value`.
+    """
+
+    family = "worst group"
+    hint = "Use 'worst_group' or 'group_dro', with fit(..., groups=...)."
+    _classes = "both classes"
 
     def of_cells(self, recalls: Array, cells: Cells) -> Any:
         """Value of the measure.
@@ -188,17 +263,10 @@ class GroupMeasure(Measure):
         ValueError
             If no group takes part.
         """
-        forms = self.forms(cells)
-        if not len(forms):
-            raise ValueError(f"{self.name} needs a group with rows of both classes, got none: {list(cells.groups)}.")
-        return np.min(np.where(cells.shares > 0, recalls, 0.0) @ forms.T, axis=-1)
+        return np.min(np.where(cells.shares > 0, recalls, 0.0) @ self.forms_of(cells).T, axis=-1)
 
     def drivers(self) -> tuple[str, ...]:
         return ("worst_group", "group_dro")
-
-    def _counts(self, cells: Cells, group: int) -> bool:
-        """Whether a group takes part: if it has rows of both classes."""
-        return bool(np.all(cells.shares[cells.group(group)] > 0))
 
     def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:  # noqa: N803
         raise ValueError(
@@ -210,49 +278,61 @@ class GroupMeasure(Measure):
         self._value(0.0, 0.0, 0.5, 0.0)
 
 
+class CellForms(WorstOfForms):
+    """The recalls of the cells of all groups."""
+
+    def forms(self, cells: Any) -> Array:
+        return np.eye(len(cells.rows))[self._cells(cells)]
+
+    def form_names(self, cells: Any) -> list[str]:
+        return [cells.names[c] for c in self._cells(cells)]
+
+    def _cells(self, cells: Any) -> Array:
+        return np.flatnonzero(cells.in_group & (cells.shares > 0))
+
+
+class BalancedForms(WorstOfForms):
+    """The mean recall of the cells of each group."""
+
+    def forms(self, cells: Any) -> Array:
+        return _of_groups(self, cells, np.ones(len(cells.rows)))
+
+
+class AccuracyForms(WorstOfForms):
+    """The accuracy of each group."""
+
+    def forms(self, cells: Any) -> Array:
+        return _of_groups(self, cells, cells.shares)
+
+    def _counts(self, cells: Any, group: int) -> bool:
+        return bool(np.any(cells.shares[cells.group(group)] > 0))
+
+
+def _of_groups(measure: WorstOfForms, cells: Any, weights: Array) -> Array:
+    """For each group that takes part, the mean of its recalls by these weights."""
+    rows = [np.where(cells.group(k), weights, 0.0) for k in range(len(cells.groups)) if measure._counts(cells, k)]
+    return np.array([row / row.sum() for row in rows]).reshape(-1, len(cells.rows))
+
+
 @dataclass(frozen=True)
-class WorstCell(GroupMeasure):
+class WorstCell(CellForms, GroupMeasure):
     """The smallest recall of a cell: of the positives or the negatives of a group."""
 
     name = "worst_cell"
 
-    def forms(self, cells: Cells) -> Array:
-        return np.eye(len(cells.rows))[self._cells(cells)]
-
-    def form_names(self, cells: Cells) -> list[str]:
-        return [cells.names[c] for c in self._cells(cells)]
-
-    def _cells(self, cells: Cells) -> Array:
-        return np.flatnonzero(cells.shares[:-2] > 0)
-
 
 @dataclass(frozen=True)
-class WorstGroupBalanced(GroupMeasure):
+class WorstGroupBalanced(BalancedForms, GroupMeasure):
     """The smallest balanced accuracy of a group: the mean of the recalls of its two cells."""
 
     name = "worst_group_balanced"
 
-    def forms(self, cells: Cells) -> Array:
-        return _of_groups(self, cells, np.full(len(cells.rows), 0.5))
-
 
 @dataclass(frozen=True)
-class WorstGroupAccuracy(GroupMeasure):
+class WorstGroupAccuracy(AccuracyForms, GroupMeasure):
     """The smallest accuracy of a group."""
 
     name = "worst_group_accuracy"
-
-    def forms(self, cells: Cells) -> Array:
-        return _of_groups(self, cells, cells.shares)
-
-    def _counts(self, cells: Cells, group: int) -> bool:
-        return bool(np.any(cells.shares[cells.group(group)] > 0))
-
-
-def _of_groups(measure: GroupMeasure, cells: Cells, weights: Array) -> Array:
-    """For each group that takes part, the mean of its recalls by these weights."""
-    rows = [np.where(cells.group(k), weights, 0.0) for k in range(len(cells.groups)) if measure._counts(cells, k)]
-    return np.array([row / row.sum() for row in rows]).reshape(-1, len(cells.rows))
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,31 @@ def class_confusion(codes: Array, predicted: Array, n_classes: int, weight: Arra
     array, shape (K, K)
         True classes by predicted ones.
     """
-    found = np.bincount(codes * n_classes + predicted, weight, minlength=n_classes**2)
-    return np.asarray(found.reshape(n_classes, n_classes))
+    return cell_confusion(codes, predicted, (n_classes, n_classes), weight)
+
+
+def cell_confusion(cell: Array, predicted: Array, shape: tuple[int, int], weight: Array | None = None) -> Array:
+    """Confusion matrix of the cells of rows.
+
+    Parameters
+    ----------
+    cell : int array, shape (n,)
+        Cell of each row.
+    predicted : int array, shape (n,)
+        Predicted classes.
+    shape : tuple (m, K)
+        Numbers of cells and of classes.
+    weight : array, shape (n,), optional
+        Sample weights. Default: 1, so that the entries are counts.
+
+    Returns
+    -------
+    array, shape (m, K)
+        Cells by predicted classes.
+    """
+    n_cells, n_classes = shape
+    found = np.bincount(cell * n_classes + predicted, weight, minlength=n_cells * n_classes)
+    return np.asarray(found.reshape(shape))
 
 
 def decision_scores(scores: Array, rule: Array | None) -> Array:

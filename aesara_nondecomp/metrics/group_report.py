@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures import Cells, GroupMeasure
+from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, jeffreys_interval, recall_draws
 
 if TYPE_CHECKING:
@@ -155,13 +156,7 @@ class GroupReport(NamedTuple):
         """
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
         cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
-        if not len(measure.forms(cells)):
-            return dict.fromkeys(("value", "low", "high", "trivial"), math.nan)
-        value = float(measure.of_cells(_share(right, rows), cells))
-        forms = -(recall_draws(right, rows) @ measure.forms(cells).T).T
-        low, high = interval_of_largest(np.max(forms, axis=0), forms, len(forms), -value)
-        constant = (measure.of_cells(recalls.astype(float), cells) for recalls in (cells.positive, ~cells.positive))
-        return {"value": value, "low": -high, "high": -low, "trivial": float(max(constant))}
+        return worst_value(measure, right, cells, (cells.positive, ~cells.positive))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None.
@@ -181,22 +176,12 @@ class GroupReport(NamedTuple):
         }
 
     def __str__(self) -> str:
-        cells = [(c.name, c.rows, number_text(c.rate), interval_text(c.low, c.high)) for c in self.cells]
         groups = [(group.name, group.rows, *map(number_text, group[2:])) for group in self.groups]
+        header = ("group", "rows", "accuracy", "balanced accuracy", "predicted positive")
         worst = f"worst cell: {self.worst_cell.name}"
         if self.worst_group is not None:
             worst += f"; group of the smallest balanced accuracy: {self.worst_group.name}"
-        left_out = [f"{self.rows_without_group} rows without a group are left out"] * bool(self.rows_without_group)
-        return "\n".join(
-            [
-                *table_lines(("cell", "rows", "predicted right", "95 % interval"), cells),
-                "",
-                *table_lines(("group", "rows", "accuracy", "balanced accuracy", "predicted positive"), groups),
-                "",
-                worst,
-                *left_out,
-            ]
-        )
+        return report_text(self.cells, header, groups, worst, self.rows_without_group)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the rates of the cells with their intervals.
@@ -216,21 +201,110 @@ class GroupReport(NamedTuple):
         ImportError
             If matplotlib is missing.
         """
-        figure = new_figure(3.5, 1.2 + 0.22 * len(self.cells))
-        axis = figure.subplots()
-        for positive, label in ((False, "negatives"), (True, "positives")):
-            known = [(row, cell) for row, cell in enumerate(self.cells) if cell.rows and cell.positive == positive]
-            shown = [(row, cell.rate, cell.low, cell.high) for row, cell in known]
-            draw_intervals(axis, shown, COLOURS[positive], MARKERS[positive], label)
-        # A matched pair of dollars would be read as mathematics.
-        names = [f"{cell.name} ({cell.rows})".replace("$", r"\$") for cell in self.cells]
-        axis.set_yticks(range(len(names)), names, fontsize=7)
-        axis.set(ylim=(len(self.cells) - 0.5, -0.5), xlim=(0, 1.02))
-        axis.set_xlabel("rate predicted right, 95 % interval", fontsize=8)
-        finish(figure, axis)
-        if path is not None:
-            save_figure(figure, path, dpi=200)
-        return figure
+        parts = [
+            ([cell.positive == positive for cell in self.cells], COLOURS[positive], MARKERS[positive], label)
+            for positive, label in ((False, "negatives"), (True, "positives"))
+        ]
+        return draw_cells(self.cells, parts, path)
+
+
+def worst_value(measure: WorstOfForms, right: Array, cells: Any, constant: Iterable[Array]) -> dict[str, float]:
+    """Evaluate a measure of the worst group.
+
+    Parameters
+    ----------
+    measure : measures.groups.WorstOfForms
+        Such as "worst_cell".
+    right : int array, shape (m,)
+        Rows of each cell that are predicted right.
+    cells : measures.Cells or measures.multiclass.GroupedCells
+        Of the rows.
+    constant : iterable of array, shape (m,)
+        Recalls of the constant predictions.
+
+    Returns
+    -------
+    dict of str to float
+        "value", "low", "high" and "trivial"; all NaN if no group takes part.
+    """
+    forms = measure.forms(cells)
+    if not len(forms):
+        return dict.fromkeys(("value", "low", "high", "trivial"), math.nan)
+    known = np.where(cells.rows > 0, _share(right, cells.rows), 0.0)
+    value = float(np.min(known @ forms.T))
+    draws = -(recall_draws(right, cells.rows) @ forms.T).T
+    low, high = interval_of_largest(np.max(draws, axis=0), draws, len(draws), -value)
+    trivial = max(float(np.min(recalls.astype(float) @ forms.T)) for recalls in constant)
+    return {"value": value, "low": -high, "high": -low, "trivial": trivial}
+
+
+def report_text(
+    cells: Sequence[Any], header: Sequence[str], groups: Sequence[Sequence[Any]], worst: str, left_out: int
+) -> str:
+    """The tables of a report.
+
+    Parameters
+    ----------
+    cells : sequence of NamedTuple
+        With name, rows, rate, low and high.
+    header : sequence of str
+        Of the table of groups.
+    groups : sequence of sequence of str
+        Its rows.
+    worst : str
+        What is said of the worst ones.
+    left_out : int
+        Number of rows without a group.
+
+    Returns
+    -------
+    str
+    """
+    of_cells = [(c.name, c.rows, number_text(c.rate), interval_text(c.low, c.high)) for c in cells]
+    return "\n".join(
+        [
+            *table_lines(("cell", "rows", "predicted right", "95 % interval"), of_cells),
+            "",
+            *table_lines(header, groups),
+            "",
+            worst,
+            *[f"{left_out} rows without a group are left out"] * bool(left_out),
+        ]
+    )
+
+
+def draw_cells(
+    cells: Sequence[Any], parts: Iterable[tuple[Sequence[bool], str, str, str]], path: str | os.PathLike[str] | None
+) -> Figure:
+    """Draw the rates of cells with their intervals.
+
+    Parameters
+    ----------
+    cells : sequence of NamedTuple
+        With name, rows, rate, low and high.
+    parts : iterable of tuple (chosen, colour, marker, label)
+        Which cells are drawn how.
+    path : str or path-like, optional
+        Also write the figure to this file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = new_figure(3.5, 1.2 + 0.22 * len(cells))
+    axis = figure.subplots()
+    for chosen, colour, marker, label in parts:
+        known = [(row, cell) for row, cell in enumerate(cells) if cell.rows and chosen[row]]
+        draw_intervals(axis, [(row, c.rate, c.low, c.high) for row, c in known], colour, marker, label)
+    # A matched pair of dollars would be read as mathematics.
+    names = [f"{cell.name} ({cell.rows})".replace("$", r"\$") for cell in cells]
+    axis.set_yticks(range(len(names)), names, fontsize=7)
+    axis.set(ylim=(len(cells) - 0.5, -0.5), xlim=(0, 1.02))
+    axis.set_xlabel("rate predicted right, 95 % interval", fontsize=8)
+    finish(figure, axis)
+    if path is not None:
+        save_figure(figure, path, dpi=200)
+    return figure
 
 
 def cell_counts(predicted: Array, cell: Array, n_groups: int) -> tuple[Array, Array]:

@@ -16,14 +16,13 @@ from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
-from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
-from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
+from aesara_nondecomp.models.class_by_group import ClassByGroup
+from aesara_nondecomp.models.class_calibration import CalibratedClasses
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import (
-    NOT_CALIBRATED,
-    NetworkModel,
     label_from,
     plain_label,
     require_description,
@@ -34,7 +33,7 @@ from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
 @dataclass(eq=False)  # == of arrays is ambiguous
-class ClassModel(NetworkModel):
+class ClassModel(CalibratedClasses, ClassByGroup):
     """A trained network of several classes with its encoder, weights, rule and calibration.
 
     It is made by `fit`, and copied and pickled as a `Model` is.
@@ -154,134 +153,6 @@ class ClassModel(NetworkModel):
         """
         return np.asarray(self.classes_[self._predicted(self._scores(self._rows(X)))])
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Estimate the probabilities of the classes by calibrating the scores.
-
-        Predictions need not be the most probable classes: that is what the measure asks for.
-
-        Parameters
-        ----------
-        X : matrix, shape (n, d) or table
-            As in `decision_function`.
-
-        Returns
-        -------
-        array, shape (n, K)
-            In the order of `classes`; rows sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If the model is not calibrated, or X is unusable.
-        """
-        return self.require_calibration().probabilities(self._scores(self._rows(X)))
-
-    def predict_prevalence(self, X: Any, method: str = "cc") -> NDArray[Any]:
-        """Estimate the prevalences of the classes, their shares among the rows.
-
-        Parameters
-        ----------
-        X : matrix, shape (n, d) or table
-            As in `decision_function`.
-        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
-            See `metrics.quantification`.
-
-        Returns
-        -------
-        array, shape (K,)
-            In the order of `classes`; at least 0, with the sum 1.
-
-        Raises
-        ------
-        ValueError
-            If the method is unknown, the model is not calibrated, or X is unusable.
-        """
-        calibration, quantifier = self.require_calibration(), self.require_quantifier()
-        scores = self._scores(self._rows(X))
-        return quantifier.prevalence(self._predicted(scores), calibration.probabilities(scores), method)
-
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> ClassModel:
-        """Fit calibration and rates, which `predict_proba` and `predict_prevalence` need.
-
-        `fit` does this on its validation rows, if there are any.
-
-        Parameters
-        ----------
-        X : matrix, shape (n, d) or table
-            Rows of each class. On training rows the result is optimistic if the network overfits.
-        y : array-like, shape (n,)
-            True labels.
-        sample_weight : array-like, shape (n,), optional
-            Weights of at least 0. Default: equal weights.
-
-        Returns
-        -------
-        ClassModel
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If X, y or weights are unusable, or a class has no rows.
-        """
-        rows, codes = self._labelled(X, y)
-        weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
-        return self.calibrate_scores(self._scores(rows), codes, weight)
-
-    def calibrate_scores(
-        self, scores: NDArray[Any], codes: NDArray[Any], weight: NDArray[Any] | None = None
-    ) -> ClassModel:
-        """Fit calibration and rates on scores of the network, which several processes may have computed.
-
-        Parameters
-        ----------
-        scores : array, shape (n, K)
-            As from `score_blocks`, without the rule.
-        codes : int array, shape (n,)
-            Classes as numbers, in the order of `classes`.
-        weight : array, shape (n,), optional
-            Sample weights. Default: equal weights.
-
-        Returns
-        -------
-        ClassModel
-            Itself.
-        """
-        self.calibration, self.quantifier = calibrated(scores, self._predicted(scores), codes, weight)
-        return self
-
-    def require_calibration(self) -> ClassCalibration:
-        """The model's `calibration`, if there is one.
-
-        Returns
-        -------
-        ClassCalibration
-
-        Raises
-        ------
-        ValueError
-            If the model is not calibrated.
-        """
-        if self.calibration is None:
-            raise ValueError(NOT_CALIBRATED)
-        return self.calibration
-
-    def require_quantifier(self) -> ClassQuantifier:
-        """The model's `quantifier`, if there is one.
-
-        Returns
-        -------
-        ClassQuantifier
-
-        Raises
-        ------
-        ValueError
-            If the model is not calibrated.
-        """
-        if self.quantifier is None:
-            raise ValueError(NOT_CALIBRATED)
-        return self.quantifier
-
     def confusion_matrix(self, X: Any, y: Any) -> NDArray[Any]:
         """Compute the confusion matrix of the predictions.
 
@@ -300,7 +171,7 @@ class ClassModel(NetworkModel):
         rows, codes = self._labelled(X, y)
         return class_confusion(codes, self._predicted(self._scores(rows)), len(self.classes))
 
-    def value(self, X: Any, y: Any, measure: str | MulticlassMeasure | None = None) -> float:
+    def value(self, X: Any, y: Any, measure: str | MulticlassMeasure | None = None, groups: Any = None) -> float:
         """Evaluate a measure on predictions, in its own orientation.
 
         Parameters
@@ -311,16 +182,25 @@ class ClassModel(NetworkModel):
             True labels.
         measure : str or measures.multiclass.MulticlassMeasure, optional
             Default: the one trained for.
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, which measures such as "worst_cell" need.
 
         Returns
         -------
         float
             NaN where it is undefined, as for the recall of a class without rows.
+
+        Raises
+        ------
+        ValueError
+            If X or y is unusable, or groups are needed and missing, or given and without effect.
         """
         chosen = self.measure if measure is None else multiclass.get(measure)
+        if groups is not None or isinstance(chosen, multiclass.GroupMeasure):
+            return self._value_by_group(X, y, chosen, groups)
         return chosen.from_confusion(self.confusion_matrix(X, y))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None) -> float:
         """Evaluate the trained measure on predictions, oriented so that larger is better.
 
         Parameters
@@ -329,12 +209,14 @@ class ClassModel(NetworkModel):
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels.
+        groups : array-like of shape (n,) or table, optional
+            As for `value`.
 
         Returns
         -------
         float
         """
-        return float(self.measure.oriented(self.value(X, y)))
+        return float(self.measure.oriented(self.value(X, y, groups=groups)))
 
     def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
         """Write a web page that shows how good the predictions are: one file, which needs no network and no script.

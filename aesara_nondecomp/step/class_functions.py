@@ -73,16 +73,33 @@ class ClassFunctions(Weights):
         if backend == "jax":
             jax_mode()  # raises now if JAX is missing
         self._optimiser_state = OptimiserState(network, self.optimizer)
-        m, n_classes = cells.n_cells, cells.n_classes
-        shapes = {"gains": (m, n_classes), "logs": (m,), "shift": (n_classes,)}
-        self._objective = [shared_float64(name, np.zeros(shape)) for name, shape in shapes.items()]
-        rate = self._optimiser_state.learning_rate
-        self._steered = [shared.get_value(borrow=True) for shared in (*self._objective, rate)]
-        self._divisor = _divisor(cells.shares)
+        shapes = zip(("gains", "logs", "shift"), _shapes(cells))
+        self._objective = [shared_float64(name, np.zeros(shape)) for name, shape in shapes]
+        self._follow_objective()
         self._temperature = shared_float64("temperature", 1.0)
         self._target = aesara.shared(cells.target.astype("int32"), name="target")
         self._rows = [at.ivector("cell"), at.vector("weight", dtype=network.dtype)]
         self._scorer = Scorer(network, self._function)
+
+    def divide(self, cells: Cells) -> None:
+        """Divide the rows into other cells, for another training run; nothing is compiled for it.
+
+        Parameters
+        ----------
+        cells : measures.multiclass.Cells
+            Of the training set, with the same classes.
+        """
+        self.cells = cells
+        self._target.set_value(cells.target.astype("int32"))
+        for shared, shape in zip(self._objective, _shapes(cells)):
+            shared.set_value(np.zeros(shape))
+        self._follow_objective()
+
+    def _follow_objective(self) -> None:
+        """Keep the buffers that `steer` writes to, and what it divides by."""
+        shared = (*self._objective, self._optimiser_state.learning_rate)
+        self._steered = [each.get_value(borrow=True) for each in shared]
+        self._divisor = _divisor(self.cells.shares)
 
     def steer(self, step: StepGains, learning_rate: float, shares: NDArray[Any] | None = None) -> None:
         """Set what the following steps ascend, and their learning rate.
@@ -267,3 +284,8 @@ class ClassFunctions(Weights):
 def _divisor(shares: NDArray[Any]) -> NDArray[Any]:
     """What gains are divided by: infinity for a cell without rows."""
     return np.where(shares > 0, shares, np.inf)
+
+
+def _shapes(cells: Cells) -> tuple[tuple[int, ...], ...]:
+    """Shapes of gains, logs and shift."""
+    return (cells.n_cells, cells.n_classes), (cells.n_cells,), (cells.n_classes,)

@@ -267,10 +267,11 @@ def plain(value: Any) -> Any:
     -------
     object
     """
+    from aesara_nondecomp.drivers.duals import LogDuals, Multipliers
     from aesara_nondecomp.drivers.multiclass import CellDriver  # loading these takes long, and few runs are written
     from aesara_nondecomp.measures.multiclass import Cells
 
-    if isinstance(value, (Driver, CellDriver, RunningRates, RunningConfusion, Cells)):
+    if isinstance(value, (Driver, CellDriver, RunningRates, RunningConfusion, Cells, LogDuals, Multipliers)):
         return {"class": type(value).__name__, **{name: plain(v) for name, v in vars(value).items()}}
     if isinstance(value, dict):
         return {str(name): plain(v) for name, v in value.items()}

@@ -15,6 +15,7 @@ from aesara_nondecomp.data.splits import fold_rows
 from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import trivial_class_value
+from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.metrics.class_quantification import calibrated
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
@@ -36,7 +37,7 @@ class ClassMonitor(ValidationMonitor):
     Parameters
     ----------
     held : TrainingRows
-        The held-out rows; their cells are the classes.
+        The held-out rows; their cells are the classes, or with a goal those of the goal.
     measure : measures.multiclass.MulticlassMeasure
         Of the evaluations.
     every : int
@@ -49,6 +50,8 @@ class ClassMonitor(ValidationMonitor):
         Number K of classes.
     by_likelihood : bool
         Whether weights are compared by likelihood.
+    class_goal : ClassGoal, optional
+        What is judged in place of the measure alone: the worst of the groups, or constraints.
     """
 
     measure: Any
@@ -62,19 +65,21 @@ class ClassMonitor(ValidationMonitor):
         keep_all: bool,
         n_classes: int,
         by_likelihood: bool,
+        class_goal: ClassGoal | None = None,
     ) -> None:
         X, signs, weight, cell = held
         own: Any = measure
         super().__init__(X, signs, weight, own, every, patience, None, keep_all, cell)
-        self.n_classes, self.by_likelihood = n_classes, by_likelihood
+        self.n_classes, self.by_likelihood, self.class_goal = n_classes, by_likelihood, class_goal
 
     @property
     def score_shape(self) -> tuple[int, ...]:
         return len(self.signs), self.n_classes
 
     def merits(self, evaluations: Sequence[Any]) -> NDArray[np.float64]:
-        merits = [e.log_likelihood if self.by_likelihood else self.measure.merit(e.value) for e in evaluations]
-        return np.array(merits, dtype=np.float64)
+        if not self.by_likelihood:
+            return super().merits(evaluations)
+        return np.array([evaluation.log_likelihood for evaluation in evaluations], dtype=np.float64)
 
     def should_stop(self, since: int = 0) -> bool:
         """Whether patience is exhausted by the measure and by the mean recall, which follows single rows less.
@@ -97,10 +102,14 @@ class ClassMonitor(ValidationMonitor):
     def evaluated(
         self, scores: NDArray[Any], signs: NDArray[Any], weight: NDArray[Any] | None, cell: Any, step: int
     ) -> Any:
-        confusion = class_confusion(cell, scores.argmax(axis=1), self.n_classes, weight)
-        logs = log_softmax(scores.astype(np.float64))[np.arange(len(cell)), cell]
+        codes, predicted = cell % self.n_classes, scores.argmax(axis=1)
+        logs = log_softmax(scores.astype(np.float64))[np.arange(len(cell)), codes]
         likelihood = float(np.average(logs, weights=weight))
-        return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
+        if self.class_goal is None:
+            confusion = class_confusion(codes, predicted, self.n_classes, weight)
+            return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
+        value, excess, confusion = self.class_goal.at(predicted, cell, weight)
+        return ClassEvaluation(step, value, confusion.tolist(), likelihood, excess)
 
 
 def _mean_recall(evaluation: Any) -> float:
@@ -109,7 +118,12 @@ def _mean_recall(evaluation: Any) -> float:
 
 
 def class_monitor_of(
-    stopping: EarlyStopping | None, measure: MulticlassMeasure, recipe: Recipe, settings: Settings, n_classes: int
+    stopping: EarlyStopping | None,
+    measure: MulticlassMeasure,
+    recipe: Recipe,
+    settings: Settings,
+    n_classes: int,
+    goal: ClassGoal | None = None,
 ) -> Callable[[Held, bool], ValidationMonitor] | None:
     """Make the function that makes the monitor of a network's held-out rows.
 
@@ -125,6 +139,8 @@ def class_monitor_of(
         Of the run.
     n_classes : int
         Number K of classes.
+    goal : ClassGoal, optional
+        What is judged in place of the measure, where groups or constraints play a part.
 
     Returns
     -------
@@ -136,13 +152,17 @@ def class_monitor_of(
 
     def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
         by_likelihood = recipe.plug_in is not None
-        return ClassMonitor(held, measure, every, stopping.patience, keep_all, n_classes, by_likelihood)
+        return ClassMonitor(held, measure, every, stopping.patience, keep_all, n_classes, by_likelihood, goal)
 
     return monitor
 
 
 def judged_classes(
-    recipe: Recipe, stopping: EarlyStopping | None, measure: MulticlassMeasure, choice: Choice
+    recipe: Recipe,
+    stopping: EarlyStopping | None,
+    measure: MulticlassMeasure,
+    choice: Choice,
+    goal: ClassGoal | None = None,
 ) -> dict[str, Any]:
     """What the held-out rows say of a model.
 
@@ -156,6 +176,8 @@ def judged_classes(
         What was trained for.
     choice : Choice
         Of the weights, with the scores of the rows held out.
+    goal : ClassGoal, optional
+        What is judged in place of the measure, where groups or constraints play a part.
 
     Returns
     -------
@@ -170,25 +192,28 @@ def judged_classes(
     if stopping is None or choice.scores is None or choice.cell is None:
         return {}
     scores, cell, weight = choice.scores, choice.cell, choice.weight
-    rule = _rule(recipe, stopping.tune_threshold, measure, scores, cell, weight)
+    codes = cell % scores.shape[1]
+    rule = None if goal else _rule(recipe, stopping.tune_threshold, measure, scores, codes, weight)
     predicted = decision_scores(scores, rule).argmax(axis=1)
-    confusion = class_confusion(cell, predicted, scores.shape[1], weight)
-    _warn_of_trivial(measure, confusion)
-    calibration, quantifier = calibrated(scores, predicted, cell, weight)
+    confusion = class_confusion(codes, predicted, scores.shape[1], weight)
+    _warn_of_trivial(measure, confusion, goal is not None)
+    calibration, quantifier = calibrated(scores, predicted, codes, weight)
     return {
         "rule": rule, "calibration": calibration, "quantifier": quantifier, "validation_matrix": confusion,
     }  # fmt: skip
 
 
-def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any]) -> None:
-    """Warn of a model that is no better than one class for all rows."""
-    value = measure.oriented(measure.from_confusion(confusion))
+def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any], by_goal: bool) -> None:
+    """Warn of a model that is no better than one class for all rows; of groups or constraints, if it is that."""
     if np.count_nonzero(confusion.sum(axis=0)) == 1:
         why = f"the model trained for {measure} predicts one class only"
-    elif value < measure.merit(trivial_class_value(measure, confusion)) - 1e-9:  # False where undefined
-        why = f"{measure} is {measure.oriented(value):.4g}, worse than one class for all rows"
-    else:
+    elif by_goal:
         return
+    else:
+        value = measure.oriented(measure.from_confusion(confusion))
+        if not value < measure.merit(trivial_class_value(measure, confusion)) - 1e-9:  # nor where undefined
+            return
+        why = f"{measure} is {measure.oriented(value):.4g}, worse than one class for all rows"
     warn_caller(f"on the rows held out, {why}. The features may not tell the classes apart, or there are too few rows.")
 
 

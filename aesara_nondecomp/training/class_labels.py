@@ -104,5 +104,7 @@ def takes_classes(measure: Any) -> bool:
         return False
     from aesara_nondecomp.measures import multiclass
 
-    named = isinstance(measure, str) and measure in (*multiclass.names(), *multiclass.catalogue.ALIASES)
+    catalogue = multiclass.catalogue
+    known = (*multiclass.names(), *catalogue.WITH_GROUPS_OR_CONSTRAINTS, *catalogue.ALIASES)
+    named = isinstance(measure, str) and measure in known
     return named or isinstance(measure, multiclass.MulticlassMeasure)

@@ -5,20 +5,34 @@
   level. For "mean_recall" it is logit adjustment. Without rows held out there is none to choose a rule on: then it is
   the measure's own driver.
 - "duple", "dame" and "denim" choose a driver; DUPLE has the adjusted reward, on counts.
+- Of groups "worst_group" has DUPLE with duals that rows held out move, "group_dro" and "cell_weighted" are baselines.
+- Under constraints "auto" is the measure's own driver, as a plug-in rule takes no notice of them; of "likelihood" it is
+  cross-entropy.
 - The baselines: "cross_entropy", "class_weighted", "logit_adjusted"; and cross-entropy with a rule chosen on held-out
   rows: "plug_in" (offsets), "plug_in_linear" (linearised).
 
-Source: docs/multiclass.md 3 and 4.
+Source: docs/multiclass.md 3, 4 and 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from aesara_nondecomp._checks import choose, require
-from aesara_nondecomp.drivers.multiclass import DAME, DENIM, DUPLE, CellDriver, FixedGains
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.drivers.multiclass import (
+    DAME,
+    DENIM,
+    DUPLE,
+    CellDriver,
+    CellWeighted,
+    Constrained,
+    FixedGains,
+    OfClasses,
+    WorstGroup,
+)
+from aesara_nondecomp.measures import Constraint
+from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.training.recipes import Phase, Recipe
 
@@ -34,6 +48,7 @@ def class_recipe(
     eps: float,
     held_out: bool = True,
     network: Network | None = None,
+    constraints: Sequence[Constraint] = (),
 ) -> Recipe:
     """The recipe that trains a measure of several classes.
 
@@ -51,6 +66,8 @@ def class_recipe(
         Whether there are rows held out to choose a rule on. Where "auto" lacks them, it is the measure's own driver.
     network : Network, optional
         What is trained; a linear one has a rate of its own.
+    constraints : sequence of Constraint, optional
+        What predictions must meet; the cells are then `GroupedCells`. Default: nothing.
 
     Returns
     -------
@@ -65,15 +82,37 @@ def class_recipe(
     if isinstance(algorithm, Recipe):
         own = all(isinstance(phase.driver, CellDriver) for phase in algorithm.phases)
         require(own, "a recipe of several classes needs drivers of drivers.multiclass", algorithm)
-        return algorithm
-    recipe = choose("algorithm", algorithm, CLASS_BUILDERS)(measure, cells, eps)
-    if algorithm == "auto" and recipe.plug_in is not None and not held_out and measure.drivers():
-        recipe = CLASS_BUILDERS[measure.drivers()[0]](measure, cells, eps)
+        return _on_cells(algorithm, cells, constraints)
+    of_cells = isinstance(measure, GroupMeasure) or algorithm == "cell_weighted"
+    of_classes = cells if of_cells or cells.n_cells == cells.n_classes else Cells(cells.priors, None, cells.n_classes)
+    recipe = choose("algorithm", algorithm, CLASS_BUILDERS)(measure, of_classes, eps)
+    if algorithm == "auto" and recipe.plug_in is not None and (constraints or not held_out) and measure.drivers():
+        recipe = CLASS_BUILDERS[measure.drivers()[0]](measure, of_classes, eps)
     is_linear = network is not None and network.description.get("hidden") == []
-    return recipe._replace(learning_rate=LINEAR_RATE) if is_linear else recipe
+    recipe = recipe._replace(learning_rate=LINEAR_RATE) if is_linear else recipe
+    return _on_cells(recipe, cells, constraints)
+
+
+def _on_cells(recipe: Recipe, cells: Cells, constraints: Sequence[Constraint]) -> Recipe:
+    """The recipe with drivers of these cells, subject to constraints if there are any."""
+    phases = recipe.phases
+    if isinstance(cells, GroupedCells) and cells.groups:
+        phases = tuple(
+            phase
+            if phase.driver.cells.n_cells == cells.n_cells
+            else phase._replace(driver=OfClasses(phase.driver, cells))
+            for phase in phases
+        )
+    if constraints:
+        phases = tuple(phase._replace(driver=Constrained(phase.driver, constraints, cells)) for phase in phases)
+    return recipe._replace(phases=phases)
 
 
 def _auto(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+    if isinstance(measure, GroupMeasure):
+        return _worst_group(measure, cells, eps)
+    if measure.name == "likelihood":
+        return _fixed(measure, cells, eps, kind="cross_entropy")
     if measure.name == "mean_recall":
         return _fixed(measure, cells, eps, kind="logit_adjusted")._replace(fixed_threshold=False)
     by_offsets = measure.of_recalls or measure.family in ("concave", "nested concave", "report only")
@@ -89,6 +128,14 @@ def _dame(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
     return Recipe((Phase(DAME(measure, cells)),))
 
 
+def _worst_group(measure: MulticlassMeasure, cells: Cells, eps: float, *, signal: str = "count") -> Recipe:
+    return Recipe((Phase(WorstGroup(measure, cells, signal=signal)),))
+
+
+def _cell_weighted(measure: MulticlassMeasure, cells: Cells, eps: float) -> Recipe:
+    return Recipe((Phase(CellWeighted(cells)),), fixed_threshold=True)
+
+
 def _fixed(measure: MulticlassMeasure, cells: Cells, eps: float, *, kind: str, plug_in: str | None = None) -> Recipe:
     return Recipe((Phase(FixedGains(cells, kind)),), fixed_threshold=True, plug_in=plug_in)
 
@@ -99,6 +146,9 @@ CLASS_BUILDERS: dict[str, Callable[[MulticlassMeasure, Cells, float], Recipe]] =
     "duple": partial(_smoothed, driver=DUPLE),
     "dame": _dame,
     "denim": partial(_smoothed, driver=DENIM),
+    "worst_group": _worst_group,
+    "group_dro": partial(_worst_group, signal="logistic"),
+    "cell_weighted": _cell_weighted,
     "cross_entropy": partial(_fixed, kind="cross_entropy"),
     "class_weighted": partial(_fixed, kind="class_weighted"),
     "logit_adjusted": partial(_fixed, kind="logit_adjusted"),

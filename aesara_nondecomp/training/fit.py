@@ -232,7 +232,8 @@ def fit(
     X, y = inputs_of(X, y, target, alone, comm)
     of_labels = is_indicator_matrix(y)
     if of_labels or is_of_classes(y, measure, comm):
-        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}
+        unavailable = {"positive": positive, "prior": prior}
+        of_cells = {"groups": groups, "constraints": constraints or None}
         options = {
             "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
             "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
@@ -246,10 +247,11 @@ def fit(
         if of_labels:
             from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
 
-            return fit_labels(X, y, measure, unavailable=unavailable, **several)
+            return fit_labels(X, y, measure, unavailable={**unavailable, **of_cells}, **several)
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
-        return fit_classes(X, y, measure, unavailable=unavailable, **several)
+        several["options"] = {**options, "constraints": constraints}
+        return fit_classes(X, y, measure, groups=groups, unavailable=unavailable, **several)
     arguments = {
         "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
         "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,

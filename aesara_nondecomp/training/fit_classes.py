@@ -5,15 +5,16 @@ Source: docs/multiclass.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes
-from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.measures import Constraint, multiclass
+from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
+from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
 from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
@@ -26,6 +27,7 @@ from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.groups import check_cells, check_held_cells
 from aesara_nondecomp.training.param_checks import (
     check_further,
     check_network,
@@ -40,15 +42,18 @@ from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
 SAMPLERS = {"natural": "natural", "balanced": "cell_balanced"}  # the cells are the classes
+WITH_GROUPS = {"natural": "natural", "cell_balanced": "cell_balanced"}
 
 
-def class_sampler(sampler: Any) -> str:
+def class_sampler(sampler: Any, grouped: bool = False) -> str:
     """The sampler of cells that a sampler of classes is.
 
     Parameters
     ----------
     sampler : object
         As given to `fit`.
+    grouped : bool, default False
+        Whether there are groups, whose cells are then balanced in place of the classes.
 
     Returns
     -------
@@ -59,9 +64,10 @@ def class_sampler(sampler: Any) -> str:
     ValueError
         If it is one of two classes alone.
     """
-    names = " or ".join(repr(name) for name in SAMPLERS)
-    require(sampler in SAMPLERS, f"sampler must be {names} for several classes", sampler)
-    return SAMPLERS[sampler]
+    known = WITH_GROUPS if grouped else SAMPLERS
+    names, what = " or ".join(repr(name) for name in known), "in groups" if grouped else "without groups"
+    require(sampler in known, f"sampler must be {names} for several classes {what}", sampler)
+    return known[sampler]
 
 
 def fit_classes(
@@ -73,6 +79,7 @@ def fit_classes(
     network: Any,
     optimizer: Any,
     sample_weight: Any,
+    groups: Any,
     validation_groups: Any,
     seed: Any,
     comm: Communicator,
@@ -98,6 +105,8 @@ def fit_classes(
     optimizer : str, Optimiser or None
         As for `fit`.
     sample_weight : array-like, shape (n,), or None
+        As for `fit`.
+    groups : array-like of shape (n,), table or None
         As for `fit`.
     validation_groups : array-like, shape (n,), or None
         As for `fit`.
@@ -125,6 +134,8 @@ def fit_classes(
     given, measure, classes = all_succeed(comm, lambda: _checked(
         labels, measure, algorithm, network, optimizer, backend, unavailable, options
     ))  # fmt: skip
+    constraints = given["constraints"]
+    grouped = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
     trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], classes))
     if comm.size > 1:
         chosen = {"optimizer": optimizer, "backend": backend, "seed": seed, "algorithm": algorithm}
@@ -140,22 +151,24 @@ def fit_classes(
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=rng, comm=comm, several=True,
+        refit=refits, standardize=given["standardize"], seed=rng, comm=comm, several=True, cells=grouped, groups=groups,
     )  # fmt: skip
-    cells = Cells(_priors(data), None, len(classes))
+    cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
+    assert isinstance(cells, Cells)
+    goal = ClassGoal(measure, constraints, cells) if isinstance(cells, GroupedCells) else None
     functions = _functions(data, cells, optimizer, value_or(backend, "c"))
-    held_out = bool(data.folds) or data.held is not None
-    recipe = class_recipe(algorithm, measure, cells, 0.5 / len(data.rows.signs), held_out, functions.network)
+    recipe = _recipe(algorithm, measure, cells, data, functions.network, constraints)
     settings = settings_of(recipe, given, functions, data)
-    settings = settings._replace(sampler=class_sampler(given["sampler"]))
+    settings = settings._replace(sampler=class_sampler(given["sampler"], groups is not None))
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
-        monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes))
+        monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes), goal)
         placed = placement_of(functions.backend)
         spread = distributed(functions, comm)
         fitting = CrossFit(spread, data, recipe.phases, settings, monitor, rng, initial, placed)
         if stored or comm.size > 1:
-            mark = fingerprint(fitting, measure=str(measure), initial=initial)
+            asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
+            mark = fingerprint(fitting, measure=asked, initial=initial)
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
@@ -172,7 +185,7 @@ def fit_classes(
         best_step=choice.step,
         voters=parameters[1:],
         interrupted=interrupted,
-        **judged_classes(recipe, stopping, measure, choice),
+        **judged_classes(recipe, stopping, measure, choice, goal),
     )
 
 
@@ -186,17 +199,44 @@ def _checked(
     given = check_parameters(**options)
     chosen_here = {"optimizer": optimizer, "backend": backend}
     check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
-    class_sampler(given["sampler"])
     chosen = multiclass.get(measure)
     classes = encode_classes(y).classes
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
     require(len(classes) <= MOST_CLASSES, few, len(classes))
-    cells = Cells(np.full(len(classes), 1 / len(classes)))
+    of_classes = Cells(np.full(len(classes), 1 / len(classes)))
+    of_groups = isinstance(chosen, GroupMeasure)
+    cells = GroupedCells.of(np.arange(len(classes)), ("all",), classes) if of_groups else of_classes
     chosen.value(cells.own, cells)  # refuses, before any work, a measure that does not fit the number of classes
-    class_recipe(algorithm, chosen, cells, eps=0.5)  # likewise an algorithm
+    class_recipe(algorithm, chosen, of_classes if isinstance(algorithm, Recipe) else cells, eps=0.5)  # or an algorithm
     if isinstance(network, (ClassModel, ClassFunctions)):
         require(optimizer is None, "compiled functions have their own optimizer: leave optimizer out", optimizer)
     return given, chosen, classes
+
+
+def _check_groups(groups: Any, measure: MulticlassMeasure, given: dict[str, Any], algorithm: Any, comm: Any) -> bool:
+    """Whether groups or constraints play a part; refuses what does not go with them."""
+    needed = check_cells(groups, measure, given["constraints"], algorithm, given["sampler"], comm)
+    class_sampler(given["sampler"], groups is not None)
+    tuned = given["validation"] is not None and given["validation"].tune_threshold is True
+    if needed and (tuned or _needs_rows(algorithm)):
+        asked = "tune_threshold=True" if tuned else f"algorithm={algorithm!r}"
+        raise ValueError(
+            f"a plug-in rule of several classes is chosen without groups and constraints, got {asked}. Leave it out, "
+            "or leave them out."
+        )
+    return needed
+
+
+def _recipe(
+    algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, data: TrainingData, network: Network,
+    constraints: Sequence[Constraint],
+) -> Recipe:  # fmt: skip
+    held_out, eps = bool(data.folds) or data.held is not None, 0.5 / len(data.rows.signs)
+    recipe = class_recipe(algorithm, measure, cells, eps, held_out, network, constraints)
+    if isinstance(cells, GroupedCells):
+        moves = any(phase.driver.moves for phase in recipe.phases)
+        check_held_cells(cells, data.held_cells(), measure, constraints, moves)
+    return recipe
 
 
 def _needs_rows(algorithm: str | Recipe) -> bool:
@@ -225,6 +265,8 @@ def _needed(n_classes: int) -> str:
 
 def _functions(data: TrainingData, cells: Cells, optimizer: Any, backend: str) -> ClassFunctions:
     """The functions of a network with a score for each class."""
+    if isinstance(data.network, ClassFunctions):
+        data.network.divide(cells)
     found: ClassFunctions = functions_of_scores(
         data.network,
         lambda network: ClassFunctions(network, cells, value_or(optimizer, "adamw"), backend),

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, warn_caller
-from aesara_nondecomp.drivers.cells import ENOUGH_HELD_ROWS
-from aesara_nondecomp.measures import Cells, Constraint, GroupMeasure, Measure, Recall
+from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS
+from aesara_nondecomp.measures import Cells, Constraint, Recall
+from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.training.recipes import Recipe
 
+AnyCells = TypeVar("AnyCells", bound=Any)
 FEW_ROWS = 30  # of a cell; its rate is then known to a tenth or so
 CELL_ALGORITHMS = ("worst_group", "group_dro", "cell_weighted")
 
 
 def check_cells(
     groups: Any,
-    measure: Measure,
+    measure: Any,
     constraints: Sequence[Constraint],
     algorithm: str | Recipe,
     sampler: str | float,
@@ -33,7 +35,7 @@ def check_cells(
     ----------
     groups : object or None
         As given to `fit`.
-    measure : Measure
+    measure : Measure or multiclass.MulticlassMeasure
         What is trained for.
     constraints : sequence of Constraint
         Possibly none.
@@ -54,7 +56,7 @@ def check_cells(
     ValueError
         If groups are needed and missing, or given and without effect; or if there are several processes.
     """
-    users = [str(measure)] if isinstance(measure, GroupMeasure) else []
+    users = [str(measure)] if isinstance(measure, WorstOfForms) else []
     users += [str(constraint) for constraint in constraints if constraint.needs_groups]
     users += [repr(name) for name in (algorithm, sampler) if name in (*CELL_ALGORITHMS, "cell_balanced")]
     require(not users or groups is not None, f"{', '.join(users)} needs groups=, a value per row", groups)
@@ -71,34 +73,35 @@ def check_cells(
     return needed
 
 
-def counted_cells(cell: NDArray[Any] | None, groups: Sequence[str], weight: NDArray[Any] | None) -> Cells:
-    """Count the cells of the training rows.
+def checked_cells(cells: AnyCells) -> AnyCells:
+    """Check that the cells of the training rows have rows.
 
     Parameters
     ----------
-    cell : int array, shape (n,)
-        Of each row.
-    groups : sequence of str
-        Names of the groups.
-    weight : array, shape (n,), or None
-        Sample weights.
+    cells : Cells or multiclass.GroupedCells
+        Of the training rows.
 
     Returns
     -------
-    Cells
+    Cells or multiclass.GroupedCells
+        As given.
 
     Raises
     ------
     ValueError
         If a group lacks a class.
+
+    Warns
+    -----
+    UserWarning
+        If a cell has few rows.
     """
-    assert cell is not None
-    cells = Cells.of(cell, groups, weight)
-    of_groups = dict(zip(cells.names, cells.rows[: 2 * len(groups)].tolist()))
+    of_groups = {name: int(rows) for name, rows, known in zip(cells.names, cells.rows, cells.in_group) if known}
     empty = [name for name, rows in of_groups.items() if rows == 0]
     if empty:
+        of_classes = "both classes" if isinstance(cells, Cells) else "each class"
         raise ValueError(
-            f"every group needs training rows of both classes, got no {', no '.join(empty)}. Merge such groups with "
+            f"every group needs training rows of {of_classes}, got no {', no '.join(empty)}. Merge such groups with "
             "others, or make their group missing."
         )
     few = [f"{rows} {name}" for name, rows in of_groups.items() if rows < FEW_ROWS]
@@ -108,20 +111,22 @@ def counted_cells(cell: NDArray[Any] | None, groups: Sequence[str], weight: NDAr
 
 
 def check_held_cells(
-    cells: Cells, held: Sequence[NDArray[Any]], measure: Measure, constraints: Sequence[Constraint]
+    cells: Any, held: Sequence[NDArray[Any]], measure: Any, constraints: Sequence[Constraint], moves: bool = True
 ) -> None:
     """Check that rows held out have the groups to judge a model by.
 
     Parameters
     ----------
-    cells : Cells
+    cells : Cells or multiclass.GroupedCells
         Of the training rows.
     held : sequence of int array
         Cells of the rows held out from each network.
-    measure : Measure
+    measure : Measure or multiclass.MulticlassMeasure
         What is trained for.
     constraints : sequence of Constraint
         Possibly none.
+    moves : bool, default True
+        Whether these rows move duals.
 
     Raises
     ------
@@ -133,26 +138,26 @@ def check_held_cells(
     UserWarning
         Of the cells that have too few rows held out to move the duals.
     """
-    recalls = np.zeros(len(cells.rows))
-    for found in (Cells.of(cell, cells.groups) for cell in held):
+    for found in (cells.of_others(cell) for cell in held):
         try:
             for constraint in constraints:
                 constraint.inequalities(found)
-            if isinstance(measure, GroupMeasure):
-                measure.of_cells(recalls, found)
+            if isinstance(measure, WorstOfForms):
+                measure.forms_of(found)
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise ValueError(f"the rows held out cannot judge a model: {reason}. Hold other rows out.") from None
-    _warn_of_few(cells, held)
+    if moves:
+        _warn_of_few(cells, held)
 
 
-def _warn_of_few(cells: Cells, held: Sequence[NDArray[Any]]) -> None:
+def _warn_of_few(cells: Any, held: Sequence[NDArray[Any]]) -> None:
     """Say which cells have too few rows held out to move the duals."""
     if not held:
         return
     smallest = np.min([np.bincount(cell, minlength=len(cells.rows)) for cell in held], axis=0)
-    counted = zip(cells.names[: 2 * len(cells.groups) or 2], smallest)
-    few = [name for name, rows in counted if rows < ENOUGH_HELD_ROWS]
+    counts = cells.in_group if cells.groups else np.ones(len(smallest), dtype=bool)
+    few = [name for name, rows, counted in zip(cells.names, smallest, counts) if counted and rows < ENOUGH_HELD_ROWS]
     if few:
         warn_caller(
             f"fewer than {ENOUGH_HELD_ROWS} rows are held out of {', '.join(few)}: there the duals follow the training "

@@ -151,6 +151,7 @@ def _planned(
     validation: Any, signs: NDArray[Any], seed: Any, groups: Any, one_part: bool, strata: Any, classes: Any
 ) -> list[Fold]:
     labels = signs if classes is None else classes
+    parts = labels if strata is None else strata
     if isinstance(validation, str):
         if validation == LAST:
             return [_last_rows(len(signs))]
@@ -167,12 +168,12 @@ def _planned(
         share = float(validation)
         if classes is None:
             return [Fold(*stratified_split(signs, share, seed, groups, strata))]
-        return [Fold(*split_rows(classes, share, random_generator(seed), groups))]
+        return [Fold(*split_rows(parts, share, random_generator(seed), groups))]
     count = int(validation)
     if classes is None:
         fold = stratified_folds(signs, count, seed, groups, strata)
     else:
-        fold = fold_rows(classes, count, random_generator(seed), groups)
+        fold = fold_rows(parts, count, random_generator(seed), groups)
     return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count)]
 
 

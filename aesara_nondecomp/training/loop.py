@@ -97,7 +97,8 @@ def train(
                 start = time.perf_counter()
                 from aesara_nondecomp.training.class_step import class_step
 
-                batch, record = class_step(functions, driver, batches, step + 1, rate)
+                moves = (step + 1) % move_every == 0
+                batch, record = class_step(functions, driver, batches, step + 1, rate, held, moves)
             else:
                 assert not driver.several_classes
                 _compile(functions, driver)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches, select_rows
-from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.step.prefetch import row_loader_for
@@ -142,7 +141,7 @@ class TrainingRun:
     ):
         self.functions, self.rows, self.settings, self.rng, self.after = functions, rows, settings, rng, after
         self.phases = copy.deepcopy(list(phases))
-        moved = any(isinstance(phase.driver, CellDriver) for phase in self.phases)
+        moved = any(phase.driver.moves for phase in self.phases)
         self.held = None
         if moved and held is not None and held.cell is not None:
             self.held = held.part(_rows_of_each_cell(held.cell))

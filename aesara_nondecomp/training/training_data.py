@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,18 +15,13 @@ from aesara_nondecomp.data import (
     InputEncoder,
     Labels,
     check_lengths,
-    check_sample_weight,
     check_tokens,
-    encode_as,
-    encode_classes,
-    encode_classes_as,
     encode_labels,
     is_text,
     prepare_rows,
     raw_rows,
     select_rows,
 )
-from aesara_nondecomp.data.batches import check_row_weight
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.label_sets import signs_of_sets
@@ -34,8 +29,6 @@ from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
 from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.data.text import check_texts
-from aesara_nondecomp.measures import Cells
-from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import (
     LOCAL,
@@ -46,9 +39,16 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.groups import counted_cells
 from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
 from aesara_nondecomp.training.label_holdout import plan_label_folds
+from aesara_nondecomp.training.row_labels import (
+    cells_of_rows,
+    checked_weight,
+    count_cells,
+    labels_of_several,
+    own_groups_of,
+    own_labels,
+)
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.streamed_rows import stream_rows
 from aesara_nondecomp.training.table_network import TableNetwork
@@ -81,7 +81,7 @@ class Split(NamedTuple):
     folds : list of Fold
         Where each of several networks holds other rows out: divisions of the training rows.
     cell : int32 array, shape (m,), or None
-        Cells of the training rows, where they play a part; of several classes, the classes.
+        Cells of the training rows, where they play a part; of several classes without groups, the classes.
     held_cell : int32 array, shape (k,), or None
         Cells of the rows held out, likewise.
     """
@@ -122,7 +122,7 @@ class TrainingData(NamedTuple):
         What is trained; made for these rows if it was not given.
     folds : tuple of Fold
         Divisions of the rows, if several networks are trained.
-    cells : Cells or None
+    cells : Cells, GroupedCells or None
         Of the training rows, where they play a part.
     """
 
@@ -133,7 +133,7 @@ class TrainingData(NamedTuple):
     prior: float
     network: Network | TrainFunctions | ClassFunctions
     folds: tuple[Fold, ...] = ()
-    cells: Cells | None = None
+    cells: Any = None
 
     def held_cells(self) -> list[NDArray[Any]]:
         """Cells of the rows held out from each network, where cells play a part.
@@ -219,7 +219,7 @@ def prepare(
     groups : array-like of shape (n,) or table, optional
         Groups of the rows, for their cells. Default: none, so that the cells are the classes.
     several : bool, default False
-        Whether labels are of any number of classes, which the cells then are.
+        Whether labels are of any number of classes, which the cells then are unless `cells` is true.
     sets : bool array, shape (m, L), optional
         Sets of labels, of which `y` then has the number of each row's, and which the cells then are; so it is in
         validation rows of the caller's own. Default: a row has one label.
@@ -258,9 +258,14 @@ def prepare(
         return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
     rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
-    counted = None if of_rows is None else counted_cells(split.cell, of_rows.names, split.weight)
+    counted = None if of_rows is None else _count(split, of_rows, several)
     to_validate = None if held is None else held._replace(X=prepared(held.X))
     return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
+
+
+def _count(split: Split, of_rows: Groups, several: bool) -> Any:
+    assert split.cell is not None
+    return count_cells(split.cell, of_rows.names, split.classes, split.weight, several)
 
 
 class _Parts(NamedTuple):
@@ -369,12 +374,12 @@ def _split(
     if sets is not None:
         labels, codes = Labels(signs_of_sets(sets, y), ()), y
     else:
-        labels, codes = _labels_of_several(y) if several else (encode_labels(y, positive), None)
-    weight = None if sample_weight is None else _checked_weight(sample_weight, labels.signs, codes if several else None)
+        labels, codes = labels_of_several(y) if several else (encode_labels(y, positive), None)
+    weight = None if sample_weight is None else checked_weight(sample_weight, labels.signs, codes if several else None)
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
-    cell = codes if of_rows is None else cell_of_rows(labels.signs, of_rows.codes, len(of_rows.names))
+    cell = codes if of_rows is None else cells_of_rows(labels, codes, of_rows.codes, of_rows.names)
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None, cell=cell)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
@@ -405,23 +410,6 @@ def _split(
         None if cell is None else cell[train],
         None if held is None or cell is None else cell[held],
     )
-
-
-def _labels_of_several(y: Any) -> tuple[Labels, NDArray[Any]]:
-    """Labels of several classes, with stand-ins for signs, and the classes of the rows."""
-    labels = encode_classes(y)
-    return Labels(np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.classes), labels.codes
-
-
-def _checked_weight(sample_weight: Any, signs: NDArray[Any], codes: NDArray[Any] | None) -> NDArray[Any]:
-    """Checked sample weights, some of them above 0 in each class."""
-    if codes is None:
-        return check_sample_weight(sample_weight, signs)
-    weight = check_row_weight(sample_weight, len(codes))
-    of_classes = np.bincount(codes, weight)
-    needed = "sample_weight must be above 0 for some rows of each class"
-    require(bool((of_classes > 0).all()), needed, f"sums of {of_classes.tolist()}")
-    return weight
 
 
 def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
@@ -479,38 +467,11 @@ def _held_rows(
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
-    if several or sets is not None:
-        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
     if sets is not None:
+        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
         check_lengths(held, y)
         return TrainingRows(held, signs_of_sets(sets, y), None, y)
-    if several:
-        return _own_rows_of_several(held, y, split.classes)
-    signs = encode_as(y, split.classes)
-    check_lengths(held, signs)
-    found = np.unique(signs).tolist()
-    require(len(found) == 2, "validation needs rows of both classes", f"only {split.classes[found[0] > 0]!r}")
-    return TrainingRows(held, signs, None, _cells_of_pair(of_rows, own_groups, signs))
-
-
-def _own_rows_of_several(held: Any, y: Any, classes: Sequence[Any]) -> Held:
-    """The caller's own validation rows of several classes."""
-    codes = encode_classes_as(y, classes)
-    check_lengths(held, codes)
-    missing = [label for k, label in enumerate(classes) if not (codes == k).any()]
-    require(not missing, "validation needs rows of each class", f"none of {missing}")
-    return TrainingRows(held, np.where(codes > 0, np.int8(1), np.int8(-1)), None, codes)
-
-
-def _cells_of_pair(of_rows: Groups | None, own_groups: list[Any], signs: NDArray[Any]) -> NDArray[Any] | None:
-    """Cells of the caller's own validation rows, by the groups of the training rows."""
-    if of_rows is None:
-        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
-        return None
-    if not of_rows.names:
-        return cell_of_rows(signs, np.full(len(signs), -1), 0)
-    require(len(own_groups) == 1, "with groups, validation rows of your own need theirs: (X, y, groups)", "two values")
-    found = read_groups(own_groups[0], len(signs))
-    places = {name: place for place, name in enumerate(of_rows.names)}
-    codes = np.array([*(places.get(name, -1) for name in found.names), -1])[found.codes]
-    return cell_of_rows(signs, codes, len(of_rows.names))
+    labels, codes = own_labels(held, y, split.classes, several)
+    groups = own_groups_of(of_rows, own_groups, len(labels.signs))
+    cell = codes if of_rows is None or groups is None else cells_of_rows(labels, codes, groups, of_rows.names)
+    return TrainingRows(held, labels.signs, None, cell)

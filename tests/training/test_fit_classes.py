@@ -195,7 +195,7 @@ WRONG = {
     "algorithm of others": ({"algorithm": "dame"}, "'dame' cannot train for min_recall"),
     "positive": ({"positive": 1}, "positive is for labels of two classes"),
     "prior": ({"prior": 0.5}, "prior is for labels of two classes"),
-    "groups": ({"groups": Y}, "groups is for labels of two classes"),
+    "groups": ({"groups": Y}, "groups have no effect on min_recall"),
     "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
     "backend": ({"backend": "cuda"}, "unknown backend 'cuda'"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),

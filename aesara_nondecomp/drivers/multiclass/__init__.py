@@ -1,10 +1,11 @@
 """Drivers of K classes: the training algorithms without Aesara, for a training loop of your own.
 
-Reading order: `base` (the interface of a driver, and the rewards), `duple`, `dame`, `denim`, `labels` (of several
-labels).
+Reading order: `base` (the interface of a driver, and the rewards), `duple`, `dame`, `denim`, `cells` (groups
+and constraints), `labels` (of several labels).
 """
 
 from aesara_nondecomp.drivers.multiclass.base import AdaptiveCellDriver, CellDriver, FixedGains, StepGains
+from aesara_nondecomp.drivers.multiclass.cells import CellWeighted, Constrained, OfClasses, WorstGroup
 from aesara_nondecomp.drivers.multiclass.dame import DAME
 from aesara_nondecomp.drivers.multiclass.denim import DENIM
 from aesara_nondecomp.drivers.multiclass.duple import DUPLE
@@ -16,8 +17,12 @@ __all__ = [
     "DUPLE",
     "AdaptiveCellDriver",
     "CellDriver",
+    "CellWeighted",
+    "Constrained",
     "FixedGains",
     "LabelDrivers",
+    "OfClasses",
     "StepGains",
+    "WorstGroup",
     "label_cells",
 ]

@@ -55,6 +55,8 @@ class CellDriver:
     ----------
     several_classes : bool
         True, by which the training loop tells it from a driver of two classes.
+    moves : bool
+        Whether `move` does something, for which rows held out are scored.
 
     Raises
     ------
@@ -63,10 +65,11 @@ class CellDriver:
     """
 
     several_classes: Literal[True] = True
+    moves: bool = False
 
     def __init__(self, cells: Cells) -> None:
         require(isinstance(cells, Cells), "cells must be measures.multiclass.Cells", cells)
-        filled = bool((cells.shares > 0).all() and (cells.priors > 0).all())
+        filled = bool((cells.shares[cells.needed] > 0).all() and (cells.priors > 0).all())
         require(filled, "each cell and class must have rows: all shares must be above 0", cells.priors.tolist())
         self.cells = cells
 
@@ -109,7 +112,16 @@ class CellDriver:
             Of the step's batch, or of held-out rows.
         """
 
-    def duals(self) -> dict[str, list[float]]:
+    def move(self, held: Array | None = None) -> None:
+        """Move the duals by rows that are not trained on.
+
+        Parameters
+        ----------
+        held : float64 array, shape (m, K), optional
+            Confusion matrix of the cells of such rows, at the current weights. Default: there are no such rows.
+        """
+
+    def duals(self) -> dict[str, Any]:
         """Values to log: duals of the cells, levels.
 
         Returns

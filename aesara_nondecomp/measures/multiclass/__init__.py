@@ -1,7 +1,8 @@
 """Measures of K classes, as functions of the conditional confusion matrix R of the cells.
 
 Reading order: `base` (cells, and what every measure provides), `families`, `recalls`, `linear`, `ratios`,
-`quantification` (the formulas), `catalogue` (measures by name). Nothing here needs Aesara.
+`quantification` (the formulas), `groups` (cells of groups, and the worst group), `catalogue` (measures by name).
+Nothing here needs Aesara.
 
 >>> from aesara_nondecomp.measures import multiclass
 >>> multiclass.get("min_recall").from_confusion([[3, 1], [1, 1]])
@@ -13,6 +14,7 @@ from aesara_nondecomp.measures.multiclass import (
     base,
     catalogue,
     families,
+    groups,
     linear,
     quantification,
     ratios,
@@ -21,6 +23,7 @@ from aesara_nondecomp.measures.multiclass import (
 from aesara_nondecomp.measures.multiclass.base import *
 from aesara_nondecomp.measures.multiclass.catalogue import *
 from aesara_nondecomp.measures.multiclass.families import *
+from aesara_nondecomp.measures.multiclass.groups import *
 from aesara_nondecomp.measures.multiclass.linear import *
 from aesara_nondecomp.measures.multiclass.quantification import *
 from aesara_nondecomp.measures.multiclass.ratios import *
@@ -30,6 +33,7 @@ __all__: list[str] = []
 __all__ += base.__all__
 __all__ += catalogue.__all__
 __all__ += families.__all__
+__all__ += groups.__all__
 __all__ += linear.__all__
 __all__ += quantification.__all__
 __all__ += ratios.__all__

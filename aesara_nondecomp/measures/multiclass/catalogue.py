@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aesara_nondecomp.measures import _factories
-from aesara_nondecomp.measures.multiclass import linear, quantification, ratios, recalls
+from aesara_nondecomp.measures.multiclass import groups, linear, quantification, ratios, recalls
 from aesara_nondecomp.measures.multiclass.base import MulticlassMeasure
 
 __all__ = ["defaults", "example", "get", "names", "parameter_names"]
@@ -39,6 +39,15 @@ FACTORIES: Mapping[str, Callable[..., MulticlassMeasure]] = MappingProxyType(
         "emd": quantification.EMD,
         "bakld": quantification.BAKLD,
         "mcc": ratios.MCC,
+    }
+)
+# Functions of cells in groups, and an objective for constraints: `get` and `fit` take them, reports do not list them.
+WITH_GROUPS_OR_CONSTRAINTS: Mapping[str, Callable[..., MulticlassMeasure]] = MappingProxyType(
+    {
+        "worst_cell": groups.WorstCell,
+        "worst_group_accuracy": groups.WorstGroupAccuracy,
+        "worst_group_balanced": groups.WorstGroupBalanced,
+        "likelihood": groups.Likelihood,
     }
 )
 # Names of the catalogue for two classes that keep their meaning.
@@ -91,7 +100,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     ValueError
         If the name is unknown.
     """
-    return _factories.parameter_names(name, FACTORIES)
+    return _factories.parameter_names(name, _all())
 
 
 def example(name: str) -> MulticlassMeasure:
@@ -112,7 +121,7 @@ def example(name: str) -> MulticlassMeasure:
     ValueError
         If the name is unknown.
     """
-    return get(name, **_factories.required_parameters(name, FACTORIES))
+    return get(name, **_factories.required_parameters(name, _all()))
 
 
 def get(spec: str | MulticlassMeasure, **parameters: Any) -> MulticlassMeasure:
@@ -149,5 +158,9 @@ def get(spec: str | MulticlassMeasure, **parameters: Any) -> MulticlassMeasure:
             "'micro_f1', the F1 of all classes but the negative ones together."
         )
     name = ALIASES.get(spec, spec) if isinstance(spec, str) else spec
-    measure: MulticlassMeasure = _factories.make(name, parameters, FACTORIES, MulticlassMeasure)
+    measure: MulticlassMeasure = _factories.make(name, parameters, _all(), MulticlassMeasure)
     return measure
+
+
+def _all() -> Mapping[str, Callable[..., MulticlassMeasure]]:
+    return {**FACTORIES, **WITH_GROUPS_OR_CONSTRAINTS}
