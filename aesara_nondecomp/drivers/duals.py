@@ -3,11 +3,11 @@
 Source: docs/algorithms.md 3.10.
 """
 
-# ruff: noqa: N803 -- B is the name used by the formulas
+# ruff: noqa: N806 -- B is the name used by the formulas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,29 @@ class LogDuals:
         self.logs = np.array(state["logs"])
 
 
+class Inequalities(NamedTuple):
+    """Inequalities ``B @ r + b >= 0`` on the recalls r of some cells of two classes.
+
+    Attributes
+    ----------
+    view : measures.Cells or measures.multiclass.groups.AgainstRest
+        The cells, and what r is of the rates that duals move by.
+    rows : int array, shape (k,)
+        Their places among all inequalities.
+    B : float64 array, shape (k, 2 G + 2)
+        Slopes.
+    b : float64 array, shape (k,)
+        Constants.
+    """
+
+    view: Any
+    rows: Array
+    B: Array
+    b: Array
+
+
 class Multipliers:
-    """Lagrange multipliers of constraints ``B @ r + b >= 0`` on the rates r of cells.
+    """Lagrange multipliers of constraints, which are inequalities ``B @ r + b >= 0`` on recalls r.
 
     Parameters
     ----------
@@ -92,11 +113,18 @@ class Multipliers:
         require(len(constraints) > 0, "Constrained needs at least one constraint", len(constraints))
         self.constraints = tuple(constraints)
         self.first_rate, self.cap = positive_number("dual_rate", rate), positive_number("cap", cap)
-        parts = [constraint.inequalities(cells) for constraint in constraints]
-        self.B, self.b = np.concatenate([B for B, _ in parts]), np.concatenate([b for _, b in parts])
+        views = [cells.against_rest(constraint) for constraint in constraints]
+        parts = [constraint.inequalities(view.cells) for constraint, view in zip(constraints, views)]
         self.of_constraint = np.repeat(np.arange(len(parts)), [len(b) for _, b in parts])
-        self.values, self.rate = np.zeros(len(self.b)), np.full(len(self.b), self.first_rate)
-        self.side = np.zeros(len(self.b))
+        ends = np.cumsum([len(b) for _, b in parts])
+        self.blocks = []  # of constraints on one class, whose inequalities are on the same recalls
+        for label in dict.fromkeys(constraint.label for constraint in constraints):
+            own = [j for j, constraint in enumerate(constraints) if constraint.label == label]
+            rows = np.concatenate([np.arange(ends[j] - len(parts[j][1]), ends[j]) for j in own])
+            B, b = (np.concatenate([parts[j][k] for j in own]) for k in (0, 1))
+            self.blocks.append(Inequalities(views[own[0]], rows, B, b))
+        count = int(ends[-1])
+        self.values, self.rate, self.side = np.zeros(count), np.full(count, self.first_rate), np.zeros(count)
 
     def slopes(self) -> Array:
         """What the Lagrangian adds to the gains of the rates.
@@ -104,19 +132,22 @@ class Multipliers:
         Returns
         -------
         float64 array
-            Of as many entries as r.
+            Shape (m,), or (m, K) of K classes.
         """
-        return np.asarray(self.values @ self.B)
+        parts = [block.view.spread(self.values[block.rows] @ block.B) for block in self.blocks]
+        return np.asarray(sum(parts[1:], parts[0]))
 
     def move(self, rates: Array) -> None:
         """Move the multipliers: up while a constraint is broken.
 
         Parameters
         ----------
-        rates : array
-            The rates r.
+        rates : array, shape (m,) or (m, K)
+            Recalls of the cells; of K classes their conditional confusion matrix.
         """
-        slack = self.B @ rates + self.b
+        slack = np.empty(len(self.values))
+        for view, rows, B, b in self.blocks:
+            slack[rows] = B @ view.recalls(rates) + b
         side = np.sign(slack)
         factor = np.where(side == self.side, self.GROWTH, np.where(side == -self.side, self.SHRINKING, 1.0))
         self.rate = np.minimum(self.rate * factor, self.MOST * self.first_rate)

@@ -1,8 +1,9 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
-formulas), `user` (measures of your own), `groups` and `constraints` (worst groups, bounds on rates), `catalogue`
-(measures by name); `averaged` (of several labels); `multiclass` (measures of K classes). Nothing here needs Aesara.
+formulas), `user` (measures of your own), `groups`, `rates`, `constraints` and `objectives` (worst groups, bounds on
+rates), `catalogue` (measures by name); `averaged` (of several labels); `multiclass` (measures of K classes). Nothing
+here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)
@@ -20,6 +21,7 @@ from aesara_nondecomp.measures import (
     families,
     groups,
     hybrid,
+    objectives,
     quantification,
     user,
 )
@@ -31,6 +33,7 @@ from aesara_nondecomp.measures.constraints import *
 from aesara_nondecomp.measures.families import *
 from aesara_nondecomp.measures.groups import *
 from aesara_nondecomp.measures.hybrid import *
+from aesara_nondecomp.measures.objectives import *
 from aesara_nondecomp.measures.quantification import *
 from aesara_nondecomp.measures.user import *
 
@@ -43,6 +46,7 @@ __all__ += constraints.__all__
 __all__ += families.__all__
 __all__ += groups.__all__
 __all__ += hybrid.__all__
+__all__ += objectives.__all__
 __all__ += quantification.__all__
 __all__ += user.__all__
 

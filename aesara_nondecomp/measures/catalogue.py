@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from aesara_nondecomp.measures import _factories, classification, groups, hybrid, quantification
+from aesara_nondecomp.measures import _factories, classification, groups, hybrid, objectives, quantification
 from aesara_nondecomp.measures.base import Measure
 
 __all__ = ["defaults", "get", "names"]
@@ -52,8 +52,8 @@ WITH_GROUPS_OR_CONSTRAINTS: Mapping[str, Callable[..., Measure]] = MappingProxyT
         "worst_cell": groups.WorstCell,
         "worst_group_accuracy": groups.WorstGroupAccuracy,
         "worst_group_balanced": groups.WorstGroupBalanced,
-        "likelihood": groups.Likelihood,
-        "recall": groups.Recall,
+        "likelihood": objectives.Likelihood,
+        "recall": objectives.Recall,
     }
 )
 

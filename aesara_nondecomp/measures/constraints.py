@@ -1,95 +1,31 @@
 """Constraints on rates, of all rows or between groups, as linear inequalities in the recalls of the cells.
 
 Each rate is a ratio of two affine functions of the recalls, so that a bound on it is linear too: TP >= t (TP + FP) for
-a precision of at least t. A gap of at most e between groups is a pair of inequalities for every two of them.
+a precision of at least t. A gap of at most e between groups is a pair of inequalities for every two of them. Of several
+classes a rate is that of one of them against the others, whose recalls are linear in the confusion matrix.
 
-Source: docs/algorithms.md 3.10.
+Source: docs/algorithms.md 3.10, docs/multiclass.md 8.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, number, require, shown
-from aesara_nondecomp.measures.groups import Cells
+from aesara_nondecomp.measures.rates import RATES, Ratio
 
 __all__ = ["Constraint", "at_least", "at_most", "gap", "parse_constraint", "share"]
 
 Array = NDArray[Any]
 
 
-class Ratio(NamedTuple):
-    """A rate as (a . r + a0) / (d . r + d0), where r are the recalls of the cells.
-
-    Attributes
-    ----------
-    a : float64 array, shape (m,)
-        Slopes of the numerator.
-    a0 : float
-        Its constant.
-    d : float64 array, shape (m,)
-        Slopes of the denominator.
-    d0 : float
-        Its constant.
-    """
-
-    a: Array
-    a0: float
-    d: Array
-    d0: float
-
-    def value(self, recalls: Array) -> Any:
-        """The rate; NaN where it is undefined.
-
-        Parameters
-        ----------
-        recalls : array, shape (..., m)
-            Of the cells.
-
-        Returns
-        -------
-        float or array
-        """
-        recalls = np.nan_to_num(recalls)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (recalls @ self.a + self.a0) / (recalls @ self.d + self.d0)
-
-
-def _ratio(top: tuple[float, float, float, float], bottom: tuple[float, float, float, float]) -> Any:
-    """A rate by how often TP, FN, FP and TN count in its numerator and in its denominator."""
-
-    def of_cells(cells: Cells, chosen: Array) -> Ratio:
-        weight = np.where(chosen, cells.shares, 0.0)
-        parts = []
-        for tp, fn, fp, tn in (top, bottom):
-            right, wrong = np.where(cells.positive, tp, tn), np.where(cells.positive, fn, fp)
-            parts += [weight * (right - wrong), float(weight @ wrong)]
-        return Ratio(*parts)
-
-    return of_cells
-
-
-_ALL = (1.0, 1.0, 1.0, 1.0)
-RATES: Mapping[str, Any] = {
-    "tpr": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
-    "fnr": _ratio((0, 1, 0, 0), (1, 1, 0, 0)),
-    "tnr": _ratio((0, 0, 0, 1), (0, 0, 1, 1)),
-    "fpr": _ratio((0, 0, 1, 0), (0, 0, 1, 1)),
-    "recall": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
-    "selection": _ratio((1, 0, 1, 0), _ALL),
-    "accuracy": _ratio((1, 0, 0, 1), _ALL),
-    "precision": _ratio((1, 0, 0, 0), (1, 0, 1, 0)),
-    "npv": _ratio((0, 0, 0, 1), (0, 1, 0, 1)),
-    "f1": _ratio((2, 0, 0, 0), (2, 1, 1, 0)),
-}
-_TEXT = re.compile(r"(\w+)(\s+gap)?\s*(<=|>=)\s*(\S+)")
+_TEXT = re.compile(r"(\w+)\s*(?:\((.*)\))?(\s+gap)?\s*(<=|>=)\s*(\S+)")
 _NOT_BETWEEN_GROUPS = ("precision", "npv", "f1")  # their denominators depend on the predictions
 
 
@@ -105,6 +41,9 @@ class Constraint:
         In [0, 1].
     kind : {"at_least", "at_most", "gap"}
         Which side of the bound is asked for; a gap is at most the bound.
+    label : str, optional
+        Of several classes the one whose rate it is, against all others; kept as text. The accuracy has none, nor has
+        any rate of two classes.
 
     Raises
     ------
@@ -115,6 +54,7 @@ class Constraint:
     rate: str
     bound: float
     kind: str
+    label: Any = None
 
     def __post_init__(self) -> None:
         choose("rate", self.rate, RATES)
@@ -122,12 +62,17 @@ class Constraint:
         bound = number(f"the bound on {self.rate}", self.bound)
         require(0 <= bound <= 1, f"the bound on {self.rate} must lie in [0, 1]", self.bound)
         object.__setattr__(self, "bound", bound)
+        needless = self.label is None or self.rate != "accuracy"
+        require(needless, "the accuracy is of all classes: leave label out", self.label)
+        whole = isinstance(self.label, (float, np.floating)) and float(self.label).is_integer()
+        object.__setattr__(self, "label", None if self.label is None else str(int(self.label) if whole else self.label))
         if self.kind == "gap" and self.rate in _NOT_BETWEEN_GROUPS:
             known = ", ".join(sorted({*RATES} - {*_NOT_BETWEEN_GROUPS}))
             raise ValueError(f"a gap must be one of {known}, got {self.rate!r}: its gap is not linear in the recalls.")
 
     def __str__(self) -> str:
-        name = f"{self.rate} gap" if self.kind == "gap" else self.rate
+        rate = self.rate if self.label is None else f"{self.rate}({self.label})"
+        name = f"{rate} gap" if self.kind == "gap" else rate
         short = f"{self.bound:g}"
         bound = short if float(short) == self.bound else repr(self.bound)
         return f"{name} {'>=' if self.kind == 'at_least' else '<='} {bound}"
@@ -137,14 +82,19 @@ class Constraint:
         """Whether it compares groups."""
         return self.kind == "gap"
 
+    @property
+    def of_two_classes(self) -> Constraint:
+        """The same bound where its class is one of two."""
+        return replace(self, label=None)
+
     def value(self, recalls: Array, cells: Any) -> Any:
         """The rate, or its largest difference between two groups.
 
         Parameters
         ----------
         recalls : array, shape (..., m)
-            Of the cells.
-        cells : Cells
+            Of the cells; of several classes their conditional confusion matrix, shape (..., m, K).
+        cells : Cells or multiclass.GroupedCells
             Of the rows.
 
         Returns
@@ -169,8 +119,8 @@ class Constraint:
         Parameters
         ----------
         recalls : array, shape (..., m)
-            Of the cells.
-        cells : Cells
+            Of the cells, as for `value`.
+        cells : Cells or multiclass.GroupedCells
             Of the rows.
 
         Returns
@@ -178,7 +128,9 @@ class Constraint:
         list of float or of array
             NaN where a rate is undefined.
         """
-        return [ratio.value(recalls) for ratio in self._ratios(cells)]
+        two = cells.against_rest(self)
+        of_two = two.recalls(recalls)
+        return [ratio.value(of_two) for ratio in self._ratios(two.cells)]
 
     def excess(self, value: Any, margin: Any = 0.0) -> Any:
         """By how much a value breaks the bound.
@@ -206,8 +158,8 @@ class Constraint:
         Parameters
         ----------
         recalls : array, shape (..., m)
-            Of the cells.
-        cells : Cells
+            Of the cells, as for `value`.
+        cells : Cells or multiclass.GroupedCells
             Of the rows.
 
         Returns
@@ -215,10 +167,12 @@ class Constraint:
         float or array
             0 for a gap: its error is often larger than its bound.
         """
+        two = cells.against_rest(self)
+        of_two = two.recalls(recalls)
         if self.kind == "gap":
-            return np.zeros(recalls.shape[:-1])
-        (ratio,), n = self._ratios(cells), cells.rows
-        smoothed = (np.nan_to_num(recalls) * n + 0.5) / (n + 1)  # so that no cell is without an error
+            return np.zeros(of_two.shape[:-1])
+        (ratio,), n = self._ratios(two.cells), two.cells.rows
+        smoothed = (np.nan_to_num(of_two) * n + 0.5) / (n + 1)  # so that no cell is without an error
         value = ratio.value(smoothed)[..., None]
         slope = (ratio.a - value * ratio.d) / (smoothed @ ratio.d + ratio.d0)[..., None]
         return np.sqrt(np.sum(slope**2 * smoothed * (1 - smoothed) / np.maximum(n, 1), axis=-1))
@@ -229,7 +183,7 @@ class Constraint:
         Parameters
         ----------
         cells : Cells
-            Of the training rows.
+            Of the training rows; of several classes those of one against the rest.
 
         Returns
         -------
@@ -271,8 +225,9 @@ class Constraint:
         Returns
         -------
         dict
+            With a label only if there is one.
         """
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "label" or value is not None}
 
 
 def check_constraints(name: str, value: Any) -> tuple[Constraint, ...]:
@@ -307,7 +262,7 @@ def parse_constraint(text: str) -> Constraint:
     Parameters
     ----------
     text : str
-        Such as "tpr gap <= 0.02" or "precision >= 0.9".
+        Such as "tpr gap <= 0.02" or "precision >= 0.9"; of several classes "recall(rare) >= 0.5".
 
     Returns
     -------
@@ -322,16 +277,16 @@ def parse_constraint(text: str) -> Constraint:
     needed = "a constraint must be written as 'tpr gap <= 0.02' or 'precision >= 0.9'"
     if found is None:
         raise ValueError(f"{needed}, got {shown(text)}")
-    rate, is_gap, side, bound = found.groups()
+    rate, label, is_gap, side, bound = found.groups()
     require(not (is_gap and side == ">="), "a gap between groups has an upper bound, as in 'tpr gap <= 0.02'", text)
     try:
         value = float(bound)
     except ValueError:
         raise ValueError(f"{needed}, got {shown(text)}") from None
-    return Constraint(rate, value, "gap" if is_gap else "at_least" if side == ">=" else "at_most")
+    return Constraint(rate, value, "gap" if is_gap else "at_least" if side == ">=" else "at_most", label)
 
 
-def gap(rate: str, at_most: float) -> Constraint:
+def gap(rate: str, at_most: float, label: Any = None) -> Constraint:
     """A bound on the largest difference of a rate between two groups.
 
     Parameters
@@ -340,15 +295,17 @@ def gap(rate: str, at_most: float) -> Constraint:
         "tpr" for equal opportunity, "selection" for demographic parity, "fpr", "tnr", "fnr" or "accuracy".
     at_most : float
         In [0, 1].
+    label : object, optional
+        Of several classes the one whose rate it is.
 
     Returns
     -------
     Constraint
     """
-    return Constraint(rate, at_most, "gap")
+    return Constraint(rate, at_most, "gap", label)
 
 
-def at_least(rate: str, bound: float) -> Constraint:
+def at_least(rate: str, bound: float, label: Any = None) -> Constraint:
     """A lower bound on a rate of all rows.
 
     Parameters
@@ -357,15 +314,17 @@ def at_least(rate: str, bound: float) -> Constraint:
         Such as "precision"; see `Constraint`.
     bound : float
         In [0, 1].
+    label : object, optional
+        Of several classes the one whose rate it is.
 
     Returns
     -------
     Constraint
     """
-    return Constraint(rate, bound, "at_least")
+    return Constraint(rate, bound, "at_least", label)
 
 
-def at_most(rate: str, bound: float) -> Constraint:
+def at_most(rate: str, bound: float, label: Any = None) -> Constraint:
     """An upper bound on a rate of all rows.
 
     Parameters
@@ -374,19 +333,23 @@ def at_most(rate: str, bound: float) -> Constraint:
         Such as "fpr"; see `Constraint`.
     bound : float
         In [0, 1].
+    label : object, optional
+        Of several classes the one whose rate it is.
 
     Returns
     -------
     Constraint
     """
-    return Constraint(rate, bound, "at_most")
+    return Constraint(rate, bound, "at_most", label)
 
 
-def share(*, at_least: float | None = None, at_most: float | None = None) -> Constraint:
-    """A bound on the share of rows that are predicted positive.
+def share(label: Any = None, *, at_least: float | None = None, at_most: float | None = None) -> Constraint:
+    """A bound on the share of rows that are predicted positive, or of several classes to be of one.
 
     Parameters
     ----------
+    label : object, optional
+        Of several classes the one that is predicted.
     at_least : float, optional
         In [0, 1].
     at_most : float, optional
@@ -399,5 +362,5 @@ def share(*, at_least: float | None = None, at_most: float | None = None) -> Con
     given = (at_least is None) + (at_most is None)
     require(given == 1, "share needs one of at_least and at_most; for both give two constraints", (at_least, at_most))
     if at_least is not None:
-        return Constraint("selection", at_least, "at_least")
-    return Constraint("selection", at_most, "at_most")  # type: ignore[arg-type]  # not None
+        return Constraint("selection", at_least, "at_least", label)
+    return Constraint("selection", at_most, "at_most", label)  # type: ignore[arg-type]  # not None

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.measures.base import Measure
-from aesara_nondecomp.measures.classification import Accuracy
 
-__all__ = ["Cells", "GroupMeasure", "Likelihood", "Recall", "WorstCell", "WorstGroupAccuracy", "WorstGroupBalanced"]
+__all__ = ["Cells", "GroupMeasure", "WorstCell", "WorstGroupAccuracy", "WorstGroupBalanced"]
 
 Array = NDArray[Any]
 
@@ -77,6 +76,62 @@ class Cells(NamedTuple):
         Cells
         """
         return Cells.of(cell, self.groups, weight)
+
+    def against_rest(self, constraint: Any) -> Cells:
+        """The cells that a constraint is a function of, as of several classes: these.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            Of two classes.
+
+        Returns
+        -------
+        Cells
+
+        Raises
+        ------
+        ValueError
+            If it is of several classes.
+        """
+        if constraint.label is not None:
+            raise ValueError(f"labels are of two classes here: {constraint} must be given without label=.")
+        return self
+
+    @property
+    def cells(self) -> Cells:
+        """Itself, see `against_rest`."""
+        return self
+
+    def recalls(self, recalls: Array) -> Array:
+        """The recalls of these cells, see `against_rest`.
+
+        Parameters
+        ----------
+        recalls : array, shape (..., 2 G + 2)
+            Of the cells.
+
+        Returns
+        -------
+        array, shape (..., 2 G + 2)
+            As given.
+        """
+        return recalls
+
+    def spread(self, weights: Array) -> Array:
+        """Weights of the recalls as weights of what `recalls` takes.
+
+        Parameters
+        ----------
+        weights : array, shape (2 G + 2,)
+            Of the recalls.
+
+        Returns
+        -------
+        array, shape (2 G + 2,)
+            As given.
+        """
+        return weights
 
     @property
     def in_group(self) -> Array:
@@ -333,33 +388,3 @@ class WorstGroupAccuracy(AccuracyForms, GroupMeasure):
     """The smallest accuracy of a group."""
 
     name = "worst_group_accuracy"
-
-
-@dataclass(frozen=True)
-class Likelihood(Accuracy):
-    """The likelihood of the labels as what is trained for, by cross-entropy; evaluated by the accuracy.
-
-    For constraints: the most likely model among those that meet them.
-    """
-
-    name = "likelihood"
-    algorithm = "likelihood"
-
-
-@dataclass(frozen=True)
-class Recall(Measure):
-    """The true positive rate P, for constraints: the most recall at a given precision, for example.
-
-    Without a constraint the best model predicts every row positive.
-    """
-
-    name = "recall"
-    family = "linear, for constraints"
-    takes_floats = True
-    algorithm = "likelihood"
-
-    def drivers(self) -> tuple[str, ...]:
-        return ("likelihood",)
-
-    def _value(self, P: Any, N: Any, prior: float, eps: float) -> Any:  # noqa: N803
-        return P

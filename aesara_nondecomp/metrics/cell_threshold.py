@@ -61,6 +61,31 @@ class CellGoal(NamedTuple):
         matrix = confusion_at_threshold(scores, np.where(cell % 2 == 1, 1, -1), threshold, weight)
         return AtThreshold(float(values[0]), float(excess[0]), matrix)
 
+    def recalls(self, threshold: float, scores: Array, cell: Array, weight: Array | None) -> tuple[Array, Cells]:
+        """Recalls of the cells at a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Scores above it are positive.
+        scores : array, shape (n,)
+            Of the rows.
+        cell : int array, shape (n,)
+            Of the rows.
+        weight : array, shape (n,), or None
+            Sample weights; None for equal ones.
+
+        Returns
+        -------
+        recalls : float64 array, shape (m,)
+            NaN for cells without rows.
+        cells : Cells
+        """
+        cells, weights = Cells.of(cell, self.groups, weight), np.ones(len(cell)) if weight is None else weight
+        right = weights * ((scores > threshold) == (cell % 2 == 1))
+        with np.errstate(invalid="ignore"):
+            return np.bincount(cell, right, len(cells.rows)) / np.bincount(cell, weights, len(cells.rows)), cells
+
     def best_threshold(self, scores: Array, cell: Array, weight: Array | None) -> float:
         """The best threshold on these rows; of several, the one that predicts fewest positives.
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp.measures import Constraint
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_scores import cell_confusion
-from aesara_nondecomp.metrics.confusion_sums import conditional
+from aesara_nondecomp.metrics.confusion_sums import conditional, softmax
+from aesara_nondecomp.metrics.plug_in_rule import plug_in
 
 Array = NDArray[Any]
 
@@ -45,11 +46,41 @@ class ClassGoal(NamedTuple):
         Those that predictions must meet.
     cells : measures.multiclass.GroupedCells
         Which cells there are; their shares and numbers of rows do not count.
+    tuned : bool
+        Whether offsets may be chosen under the constraints.
     """
 
     measure: MulticlassMeasure
     constraints: tuple[Constraint, ...]
     cells: GroupedCells
+    tuned: bool = False
+
+    def rule(self, scores: Array, cell: Array, weight: Array | None, candidates: int = 60) -> Array | None:
+        """The best offsets that meet the constraints on these rows.
+
+        Parameters
+        ----------
+        scores : array, shape (n, K)
+            Of the rows.
+        cell : int array, shape (n,)
+            Cell of each row.
+        weight : array, shape (n,), or None
+            Sample weights.
+        candidates : int, default 60
+            As for `plug_in`.
+
+        Returns
+        -------
+        float64 array, shape (K, K), or None
+            None if they are not to be chosen; so it is under constraints between groups, of which offsets know nothing.
+        """
+        if not self.tuned or not self.constraints or any(each.needs_groups for each in self.constraints):
+            return None
+        found = plug_in(
+            self.measure, softmax(scores.astype(np.float64)), cell % self.cells.n_classes, weight, method="offsets",
+            starts=1, candidates=candidates, constraints=self.constraints, labels=self.cells.labels,
+        )  # fmt: skip
+        return found.matrix
 
     def at(self, predicted: Array, cell: Array, weight: Array | None = None) -> Reached:
         """Judge predictions.
@@ -68,7 +99,7 @@ class ClassGoal(NamedTuple):
         Reached
         """
         R, cells, C = self.rates(predicted, cell, weight)
-        broken = [each.excess(each.value(R.ravel(), cells)) for each in self.constraints]
+        broken = [each.excess(each.value(R, cells)) for each in self.constraints]
         confusion = C.reshape(-1, cells.n_classes, cells.n_classes).sum(axis=0)
         if isinstance(self.measure, GroupMeasure):
             value = self.measure.value(R, cells)

@@ -20,6 +20,8 @@ from aesara_nondecomp.metrics.group_report import cell_counts, draw_intervals, f
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from aesara_nondecomp.measures.multiclass import GroupedCells
+
 Array = NDArray[Any]
 EXTREMES = 5  # groups that are compared with each other for the lower end of a gap
 HELD, NOT_SHOWN, BROKEN = "held", "not shown", "broken"
@@ -56,7 +58,7 @@ class Verdict(NamedTuple):
 
 
 class ConstraintReport(NamedTuple):
-    """Whether a classifier meets constraints, from `Model.constraints`. ``str(report)`` is a table.
+    """Whether a classifier meets constraints, from the method `constraints` of a model. ``str(report)`` is a table.
 
     Attributes
     ----------
@@ -88,6 +90,35 @@ class ConstraintReport(NamedTuple):
         ConstraintReport
         """
         return cls(tuple(_judged(constraint, predicted, cell, groups) for constraint in constraints))
+
+    @classmethod
+    def of_classes(
+        cls, constraints: Sequence[Constraint], predicted: Array, cell: Array, of_rows: GroupedCells
+    ) -> ConstraintReport:
+        """Judge predictions of several classes: for each constraint those of its class against all others.
+
+        Parameters
+        ----------
+        constraints : sequence of Constraint
+            What is asked for.
+        predicted : int array, shape (n,)
+            Predicted classes, as numbers.
+        cell : int array, shape (n,)
+            Cell of each row.
+        of_rows : measures.multiclass.GroupedCells
+            The cells of these rows.
+
+        Returns
+        -------
+        ConstraintReport
+        """
+        verdicts = []
+        for constraint in constraints:
+            rest = of_rows.against_rest(constraint)
+            binary, right = rest.binary[cell], predicted == rest.column[cell]
+            judged = _judged(constraint.of_two_classes, right, binary, of_rows.groups)
+            verdicts.append(judged._replace(constraint=str(constraint)))
+        return cls(tuple(verdicts))
 
     @property
     def held(self) -> bool:

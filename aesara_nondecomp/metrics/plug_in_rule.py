@@ -8,6 +8,7 @@ this gives. Source: docs/multiclass.md 4.
 # ruff: noqa: N803, N806 -- C, G and R are the names used by the formulas
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, as_floats
 from aesara_nondecomp._checks import one_of, positive_int, random_generator, require
-from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure, OfRecalls, SumOfRatios
+from aesara_nondecomp.measures import Constraint, multiclass
+from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, MulticlassMeasure, OfRecalls, SumOfRatios
+from aesara_nondecomp.measures.multiclass.groups import AgainstRest
+from aesara_nondecomp.metrics.cell_threshold import REACHED
 from aesara_nondecomp.metrics.confusion import checked_weights
 
 Array = NDArray[Any]
@@ -77,6 +80,8 @@ def plug_in(
     candidates: int = 60,
     rounds: int = 50,
     seed: Any = 0,
+    constraints: Sequence[Constraint] = (),
+    labels: Sequence[Any] | None = None,
 ) -> PlugIn:
     """Choose the plug-in rule for a measure.
 
@@ -104,16 +109,22 @@ def plug_in(
         Linearisations; the best of all their rules is kept.
     seed : int or numpy Generator, default 0
         For the random starts.
+    constraints : sequence of Constraint, optional
+        What predictions must meet, bounds by a standard error, as the best of many rules flatters itself; where no rule
+        found does, it is the one that breaks them least. They must not compare groups, and need offsets. Default: none.
+    labels : sequence, optional
+        The classes, as constraints name them. Default: their numbers.
 
     Returns
     -------
     PlugIn
-        On these rows at least as good as the class with the largest probability.
+        On these rows at least as good as the class with the largest probability, if that meets the constraints.
 
     Raises
     ------
     ValueError
-        If an argument is something else, a class does not occur, or the measure has no gains to linearise.
+        If an argument is something else, a class does not occur, the measure has no gains to linearise, or constraints
+        compare groups or are given with another method.
 
     Examples
     --------
@@ -124,8 +135,12 @@ def plug_in(
     chosen = multiclass.get(measure)
     rows = _Rows.of(chosen, probabilities, y, sample_weight)
     if method is None:
-        method = "offsets" if chosen.family in ("concave", "nested concave", "report only") else "linearised"
+        by_offsets = constraints or chosen.family in ("concave", "nested concave", "report only")
+        method = "offsets" if by_offsets else "linearised"
     one_of("method", method, METHODS)
+    if constraints:
+        require(method == "offsets", "constraints need method='offsets'", method)
+        rows = _Bounded.under(rows, constraints, range(rows.n_classes) if labels is None else labels)
     counts = positive_int("starts", starts), positive_int("candidates", candidates), positive_int("rounds", rounds)
     rng = random_generator(seed)
     rules = [np.eye(rows.n_classes)]
@@ -134,9 +149,10 @@ def plug_in(
     else:
         found = [_search(rows, start, counts[1]) for start in _starts(rows, counts[0], rng)]
         rules += [np.diag(np.exp(offsets - offsets.max())) for offsets in found]
-    values = [rows.value(rows.confusion((rows.probabilities @ rule).argmax(axis=1))) for rule in rules]
-    best = int(np.argmax(values))  # the first of equal ones
-    return PlugIn(rules[best], chosen.oriented(values[best]))
+    tables = [rows.confusion((rows.probabilities @ rule).argmax(axis=1)) for rule in rules]
+    merits = rows.merits(np.stack(tables))
+    best = max(range(len(rules)), key=merits.__getitem__)  # the first of equal ones
+    return PlugIn(rules[best], chosen.oriented(rows.value(tables[best])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +208,36 @@ class _Rows:
         """Value of the measure, larger is better; minus infinity where it is undefined."""
         return self.measure.merit(self.measure.value(self.rates(C), self.cells, self.eps))
 
+    def merits(self, tables: Array) -> list[Any]:
+        """By what rules are compared, larger is better: the values of several confusion matrices."""
+        return [self.value(table) for table in tables]
+
+
+@dataclass(frozen=True, eq=False)
+class _Bounded(_Rows):
+    """Rows on which predictions must meet constraints."""
+
+    bounds: tuple[tuple[Constraint, AgainstRest], ...]
+
+    @classmethod
+    def under(cls, rows: _Rows, constraints: Sequence[Constraint], labels: Sequence[Any]) -> _Bounded:
+        """Rows with constraints, checked."""
+        for each in constraints:
+            require(not each.needs_groups, "a plug-in rule knows no groups: leave such constraints out", each)
+        cells = GroupedCells.of(rows.y, (), labels, rows.weight)
+        bounds = tuple((each.of_two_classes, cells.against_rest(each)) for each in constraints)
+        return cls(rows.measure, rows.probabilities, rows.y, rows.weight, rows.cells, rows.eps, bounds)
+
+    def merits(self, tables: Array) -> list[Any]:
+        """Minus by how much constraints are broken, then the values."""
+        R = tables / tables.sum(axis=2, keepdims=True)
+        excess = np.zeros(len(tables))
+        for constraint, rest in self.bounds:
+            recalls = rest.recalls(R)
+            margin = constraint.standard_error(recalls, rest.cells)
+            excess += constraint.excess(constraint.value(recalls, rest.cells), margin)
+        return list(zip(np.where(excess > REACHED, -excess, 0.0).tolist(), super().merits(tables)))
+
 
 # -- offsets ---------------------------------------------------------------------------------------------------------
 
@@ -208,7 +254,7 @@ def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
     with np.errstate(divide="ignore"):
         logs = np.log(rows.probabilities)
     offsets, scores = offsets.copy(), logs + offsets
-    best = (-np.inf, -np.inf)
+    best: Any = None
     for _ in range(min(SWEEPS, max(2, MOVES // rows.n_classes))):
         before = best
         for k in range(rows.n_classes):
@@ -218,22 +264,22 @@ def _search(rows: _Rows, offsets: Array, candidates: int) -> Array:
                 turns = scores[np.arange(len(scores)), other] - logs[:, k]
             offsets[k], best = _best_offset(rows, turns, other, k, offsets[k], candidates)
             scores[:, k] = logs[:, k] + offsets[k]
-        if best <= before:
+        if before is not None and best <= before:
             break
     return offsets
 
 
 def _best_offset(
     rows: _Rows, turns: Array, other: Array, k: int, present: float, candidates: int
-) -> tuple[float, tuple[float, float]]:
+) -> tuple[float, tuple[Any, float]]:
     """The best offset for class k, the present one if none is better, and how good it is.
 
-    That is its value, and of equal ones the mean recall, lest the search stay where the smallest recall is 0 for
+    That is its merit, and of equal ones the mean recall, lest the search stay where the smallest recall is 0 for
     several classes, so that no single offset raises it.
     """
     cuts = np.sort(np.append(_cuts(turns, 1.0 / rows.cells.priors[rows.y], candidates), present))
     turned = np.searchsorted(cuts, turns, side="right")
-    count = _of_recalls if isinstance(rows.measure, OfRecalls) else _of_tables
+    count = _of_recalls if isinstance(rows.measure, OfRecalls) and not isinstance(rows, _Bounded) else _of_tables
     recalls, values = count(rows, turned, other, k, len(cuts))
     means = np.mean(recalls, axis=1).round(12)
     # Of equal ones the nearest to the present one.
@@ -241,14 +287,14 @@ def _best_offset(
     return float(cuts[best]), (values[best], float(means[best]))
 
 
-def _of_tables(rows: _Rows, turned: Array, other: Array, k: int, n: int) -> tuple[Array, list[float]]:
-    """Recalls and values, where rows that turned before each of n places are predicted k; from confusion matrices."""
+def _of_tables(rows: _Rows, turned: Array, other: Array, k: int, n: int) -> tuple[Array, list[Any]]:
+    """Recalls and merits, where rows that turned before each of n places are predicted k; from confusion matrices."""
     moves = rows.counts((turned * rows.n_classes + rows.y) * rows.n_classes + other, n + 1)
     moved = np.cumsum(moves[:-1], axis=0)
     tables = moves.sum(axis=0) - moved
     tables[:, :, k] += moved.sum(axis=2)
     recalls = np.diagonal(tables, axis1=1, axis2=2) / tables.sum(axis=2)
-    return recalls, [rows.value(table) for table in np.maximum(tables, 0.0, out=tables)]
+    return recalls, rows.merits(np.maximum(tables, 0.0, out=tables))
 
 
 def _of_recalls(rows: _Rows, turned: Array, other: Array, k: int, n: int) -> tuple[Array, list[float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
@@ -11,7 +12,7 @@ from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.data.groups import read_groups
 from aesara_nondecomp.measures.constraints import check_constraints
-from aesara_nondecomp.measures.groups import cell_of_rows
+from aesara_nondecomp.measures.groups import Cells, cell_of_rows
 from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
@@ -73,6 +74,36 @@ def check_groups(users: list[str], groups: Any) -> None:
         If they are needed and missing.
     """
     require(not users or groups is not None, f"{', '.join(users)} needs groups=, a value per row", groups)
+
+
+def constraints_to_judge(
+    trained_under: tuple[measures.Constraint, ...], asked: Any, groups: Any
+) -> tuple[measures.Constraint, ...]:
+    """The constraints that a model is judged by.
+
+    Parameters
+    ----------
+    trained_under : tuple of Constraint
+        Those of the model.
+    asked : sequence of Constraint or None
+        As given; None for those of the model.
+    groups : object or None
+        As given.
+
+    Returns
+    -------
+    tuple of Constraint
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one needs groups and there are none.
+    """
+    found = trained_under if asked is None else check_constraints("asked", asked)
+    needed = "constraints needs asked=, such as gap('tpr', at_most=0.02), for a model that was trained under none"
+    require(len(found) > 0, needed, found)
+    check_groups([str(each) for each in found if each.needs_groups], groups)
+    return found
 
 
 def rows_of_measure(measure: measures.Measure, signs: Array, groups: Any) -> GroupedRows | None:
@@ -200,10 +231,9 @@ class ByGroup:
         ValueError
             If there is no constraint, one needs groups and there are none, or X, y or groups are unusable.
         """
-        asked = self.constrained_by if asked is None else check_constraints("asked", asked)
-        needed = "constraints needs asked=, such as gap('tpr', at_most=0.02), for a model that was trained under none"
-        require(len(asked) > 0, needed, asked)
-        check_groups([str(each) for each in asked if each.needs_groups], groups)
+        asked = constraints_to_judge(self.constrained_by, asked, groups)
+        for constraint in asked:
+            Cells.of(np.arange(2), ()).against_rest(constraint)  # refuses one of several classes
         scores, rows = self._scored_groups(X, y, groups)
         return ConstraintReport.of(asked, scores > self.threshold, rows.cell, rows.names)
 

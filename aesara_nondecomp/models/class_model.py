@@ -14,11 +14,11 @@ from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
-from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
-from aesara_nondecomp.models.archive import describe_measure, write_archive
+from aesara_nondecomp.models.archive import describe_measure, stored_constraints, write_archive
 from aesara_nondecomp.models.class_by_group import ClassByGroup
 from aesara_nondecomp.models.class_calibration import CalibratedClasses
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
@@ -70,6 +70,8 @@ class ClassModel(CalibratedClasses, ClassByGroup):
     voters : list of list of array, optional
         The weights of further networks, as many as were trained on other folds. The scores of a row are the mean of all
         networks' scores.
+    constrained_by : tuple of Constraint, default ()
+        What it was trained to meet; see `constraints`.
     interrupted : bool, default False
         Whether a callback or Ctrl-C ended training before its time.
     extra : dict, optional
@@ -90,6 +92,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
     quantifier: ClassQuantifier | None = field(default=None, repr=False)
     validation_matrix: NDArray[Any] | None = field(default=None, repr=False)
     voters: list[list[NDArray[Any]]] = field(default_factory=list, repr=False)
+    constrained_by: tuple[Constraint, ...] = ()
     interrupted: bool = False
     extra: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -291,6 +294,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
             "quantifier": self.quantifier and self.quantifier.as_dict(),
             "voters": len(self.voters),
+            "constrained_by": [constraint.as_dict() for constraint in self.constrained_by],
             "extra": self.extra,
         }
         write_archive(path, "model", header, weights_by_name(self))
@@ -352,6 +356,7 @@ def class_model_from(
         calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
         quantifier=header["quantifier"] and ClassQuantifier.from_dict(header["quantifier"]),
         voters=voters,
+        constrained_by=stored_constraints(header),
         extra=header.get("extra", {}),
     )
     check_class_model(model)

@@ -21,10 +21,12 @@ from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scor
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings
 from aesara_nondecomp.training.training_data import Held
 
+CANDIDATES = 20  # for an offset at a time, where offsets are chosen to compare weights
 PARTS, RESAMPLES = 2, 100  # by which offsets are compared with none
 
 
@@ -108,6 +110,8 @@ class ClassMonitor(ValidationMonitor):
         if self.class_goal is None:
             confusion = class_confusion(codes, predicted, self.n_classes, weight)
             return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
+        rule = self.class_goal.rule(scores, cell, weight, CANDIDATES)
+        predicted = decision_scores(scores, rule).argmax(axis=1)
         value, excess, confusion = self.class_goal.at(predicted, cell, weight)
         return ClassEvaluation(step, value, confusion.tolist(), likelihood, excess)
 
@@ -193,10 +197,14 @@ def judged_classes(
         return {}
     scores, cell, weight = choice.scores, choice.cell, choice.weight
     codes = cell % scores.shape[1]
-    rule = None if goal else _rule(recipe, stopping.tune_threshold, measure, scores, codes, weight)
+    tune = stopping.tune_threshold
+    rule = goal.rule(scores, cell, weight) if goal else _rule(recipe, tune, measure, scores, codes, weight)
     predicted = decision_scores(scores, rule).argmax(axis=1)
     confusion = class_confusion(codes, predicted, scores.shape[1], weight)
     _warn_of_trivial(measure, confusion, goal is not None)
+    if goal:
+        R, cells, _ = goal.rates(predicted, cell, weight)  # noqa: N806
+        warn_of_unreached(goal.constraints, R, cells)
     calibration, quantifier = calibrated(scores, predicted, codes, weight)
     return {
         "rule": rule, "calibration": calibration, "quantifier": quantifier, "validation_matrix": confusion,

@@ -155,7 +155,8 @@ def fit_classes(
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
     assert isinstance(cells, Cells)
-    goal = ClassGoal(measure, constraints, cells) if isinstance(cells, GroupedCells) else None
+    tuned = stopping is not None and stopping.tune_threshold is not False
+    goal = ClassGoal(measure, constraints, cells, tuned) if isinstance(cells, GroupedCells) else None
     functions = _functions(data, cells, optimizer, value_or(backend, "c"))
     recipe = _recipe(algorithm, measure, cells, data, functions.network, constraints)
     settings = settings_of(recipe, given, functions, data)
@@ -184,6 +185,7 @@ def fit_classes(
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
         voters=parameters[1:],
+        constrained_by=constraints,
         interrupted=interrupted,
         **judged_classes(recipe, stopping, measure, choice, goal),
     )
@@ -208,6 +210,9 @@ def _checked(
     cells = GroupedCells.of(np.arange(len(classes)), ("all",), classes) if of_groups else of_classes
     chosen.value(cells.own, cells)  # refuses, before any work, a measure that does not fit the number of classes
     class_recipe(algorithm, chosen, of_classes if isinstance(algorithm, Recipe) else cells, eps=0.5)  # or an algorithm
+    one_each = GroupedCells.of(np.arange(len(classes)), (), classes)
+    for constraint in given["constraints"]:
+        one_each.against_rest(constraint)  # refuses one of no class
     if isinstance(network, (ClassModel, ClassFunctions)):
         require(optimizer is None, "compiled functions have their own optimizer: leave optimizer out", optimizer)
     return given, chosen, classes

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS
-from aesara_nondecomp.measures import Cells, Constraint, Recall
+from aesara_nondecomp.measures import Cells, Constraint, Measure, Recall
 from aesara_nondecomp.measures.groups import WorstOfForms
-from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
+from aesara_nondecomp.metrics.cell_threshold import REACHED
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.training.recipes import Recipe
 
@@ -69,6 +69,9 @@ def check_cells(
     if isinstance(measure, Recall) and not constraints:
         raise ValueError("recall alone is 1 if every row is predicted positive: give constraints, or use 'f1'.")
     needed = groups is not None or bool(constraints)
+    if isinstance(measure, Measure):
+        for constraint in constraints:
+            Cells.of(np.arange(2), ()).against_rest(constraint)  # refuses one of several classes
     require(not needed or comm.size == 1, "groups and constraints are trained in one process", comm.size)
     return needed
 
@@ -141,7 +144,7 @@ def check_held_cells(
     for found in (cells.of_others(cell) for cell in held):
         try:
             for constraint in constraints:
-                constraint.inequalities(found)
+                constraint.inequalities(found.against_rest(constraint).cells)
             if isinstance(measure, WorstOfForms):
                 measure.forms_of(found)
         except ValueError as error:
@@ -165,28 +168,19 @@ def _warn_of_few(cells: Any, held: Sequence[NDArray[Any]]) -> None:
         )
 
 
-def warn_of_unreached(goal: CellGoal, threshold: float, scores: Any, cell: Any, weight: Any) -> None:
+def warn_of_unreached(constraints: Sequence[Constraint], rates: NDArray[Any], cells: Any) -> None:
     """Warn of each constraint that is broken on the rows held out.
 
     Parameters
     ----------
-    goal : CellGoal
-        With the constraints.
-    threshold : float
-        Of the model.
-    scores : array, shape (n,)
-        Of the rows held out.
-    cell : int array, shape (n,)
+    constraints : sequence of Constraint
+        Possibly none.
+    rates : array
+        Recalls of the cells of these rows; of several classes their conditional confusion matrix.
+    cells : Cells or multiclass.GroupedCells
         Of these rows.
-    weight : array, shape (n,), or None
-        Their sample weights.
     """
-    cells = Cells.of(cell, goal.groups, weight)
-    weights = np.ones(len(cell)) if weight is None else weight
-    right = weights * ((scores > threshold) == (cell % 2 == 1))
-    with np.errstate(invalid="ignore"):
-        recalls = np.bincount(cell, right, len(cells.rows)) / np.bincount(cell, weights, len(cells.rows))
-    values = [(constraint, float(constraint.value(recalls, cells))) for constraint in goal.constraints]
+    values = [(constraint, float(constraint.value(rates, cells))) for constraint in constraints]
     broken = [f"{each} (reached: {value:.4g})" for each, value in values if each.excess(value) > REACHED]
     if broken:
         warn_caller(

@@ -126,7 +126,7 @@ def judged(
     confusion = metrics.confusion_at_threshold(scores, signs, threshold, weight)
     collapsed = confusion.predicted_prevalence in (0.0, 1.0)
     if goal is not None and choice.cell is not None:
-        warn_of_unreached(goal, threshold, scores, choice.cell, weight)
+        warn_of_unreached(goal.constraints, *goal.recalls(threshold, scores, choice.cell, weight))
     if goal is None or collapsed:
         _warn_of_trivial(measure, confusion, threshold, tuned=tunes(recipe, stopping))
     return threshold, {

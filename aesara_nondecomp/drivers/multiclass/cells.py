@@ -231,7 +231,7 @@ class Constrained(CellDriver):
 
     def gains(self) -> StepGains:
         step = self.inner.gains()
-        return step._replace(gains=step.gains + self.lagrangian.slopes().reshape(step.gains.shape))
+        return step._replace(gains=step.gains + self.lagrangian.slopes())
 
     def needs_refresh(self) -> bool:
         return self.inner.needs_refresh()
@@ -244,7 +244,7 @@ class Constrained(CellDriver):
         self.inner.observe(sums)
 
     def move(self, held: Array | None = None) -> None:
-        self.lagrangian.move(held_rates(held, self.rates.rates()).ravel())
+        self.lagrangian.move(held_rates(held, self.rates.rates()))
         self.inner.move(held)
 
     def duals(self) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
+from aesara_nondecomp.measures.constraints import Constraint
 from aesara_nondecomp.measures.groups import AccuracyForms, BalancedForms, CellForms, WorstOfForms
+from aesara_nondecomp.measures.groups import Cells as TwoCells
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.linear import Accuracy
 
@@ -90,6 +92,59 @@ class GroupedCells(Cells):
         """
         return GroupedCells.of(cell, self.groups, self.labels, weight)
 
+    def place(self, label: Any) -> int:
+        """Number of a class.
+
+        Parameters
+        ----------
+        label : object
+            The class, or its text.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If there is no such class.
+        """
+        known = [str(each) for each in self.labels]
+        require(str(label) in known, f"label must be one of the classes {', '.join(known)}", label)
+        return known.index(str(label))
+
+    def against_rest(self, constraint: Constraint) -> AgainstRest:
+        """The cells of two classes that a constraint is a function of: its class, and all others.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            With a label, or on the accuracy, for which all rows are of one class.
+
+        Returns
+        -------
+        AgainstRest
+
+        Raises
+        ------
+        ValueError
+            If the label is missing, or no class.
+        """
+        labelled = constraint.label is not None or constraint.rate == "accuracy"
+        classes = ", ".join(map(str, self.labels))
+        require(labelled, f"{constraint} needs label=, one of the classes {classes}", constraint.label)
+        if constraint.label is None:
+            own, column = np.ones(self.n_cells, dtype=bool), self.target
+        else:
+            column = np.full(self.n_cells, self.place(constraint.label))
+            own = self.target == column
+        binary = 2 * (np.arange(self.n_cells) // self.n_classes) + own
+        size = 2 * len(self.groups) + 2
+        shares = np.bincount(binary, self.shares, minlength=size)
+        rows = np.bincount(binary, self.rows, minlength=size)
+        within = np.divide(self.shares, shares[binary], out=np.zeros(self.n_cells), where=shares[binary] > 0)
+        return AgainstRest(TwoCells(self.groups, rows, shares), binary, within, column)
+
     @property
     def in_group(self) -> NDArray[np.bool_]:
         """Whether each cell belongs to a group, shape (m,)."""
@@ -119,6 +174,62 @@ class GroupedCells(Cells):
         bool array, shape (m,)
         """
         return np.asarray(np.arange(self.n_cells) // self.n_classes == index)
+
+
+class AgainstRest(NamedTuple):
+    """One class against the rest: cells of two classes, whose recalls are affine in the conditional confusion matrix.
+
+    Attributes
+    ----------
+    cells : measures.Cells
+        For each group the rows of other classes and those of the class.
+    binary : int array, shape (m,)
+        Which of these each cell of K classes is in.
+    share : float64 array, shape (m,)
+        Its share in that.
+    column : int array, shape (m,)
+        The class that must be predicted, or for other rows must not.
+    """
+
+    cells: TwoCells
+    binary: NDArray[np.intp]
+    share: Matrix
+    column: NDArray[np.intp]
+
+    def recalls(self, R: Matrix) -> Matrix:
+        """Recalls of the cells of two classes.
+
+        Parameters
+        ----------
+        R : float64 array, shape (..., m, K)
+            Conditional confusion matrix of the cells of K classes.
+
+        Returns
+        -------
+        float64 array, shape (..., 2 G + 2)
+            0 for cells without rows.
+        """
+        predicted = R[..., np.arange(len(self.binary)), self.column]
+        right = np.where(self.binary % 2 == 1, predicted, 1.0 - predicted)
+        members = self.share[:, None] * (self.binary[:, None] == np.arange(len(self.cells.rows)))
+        return np.asarray(right @ members)
+
+    def spread(self, weights: Matrix) -> Matrix:
+        """Weights of the recalls as gains, up to constants in the rows.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (2 G + 2,)
+            Of the recalls.
+
+        Returns
+        -------
+        float64 array, shape (m, K)
+        """
+        gains = np.zeros((len(self.binary), len(self.binary) // (len(self.cells.groups) + 1)))
+        sign = np.where(self.binary % 2 == 1, 1.0, -1.0)
+        gains[np.arange(len(gains)), self.column] = sign * self.share * weights[self.binary]
+        return gains
 
 
 class GroupMeasure(WorstOfForms, MulticlassMeasure):
