@@ -83,6 +83,11 @@ class Constraint:
         return self.kind == "gap"
 
     @property
+    def is_ratio(self) -> bool:
+        """Whether the denominator of its rate depends on the predictions, as that of a precision does."""
+        return self.rate in _NOT_BETWEEN_GROUPS
+
+    @property
     def of_two_classes(self) -> Constraint:
         """The same bound where its class is one of two."""
         return replace(self, label=None)

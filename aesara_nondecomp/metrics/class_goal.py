@@ -55,6 +55,11 @@ class ClassGoal(NamedTuple):
     cells: GroupedCells
     tuned: bool = False
 
+    @property
+    def by_offsets(self) -> bool:
+        """Whether offsets are chosen: under constraints between groups they are not, of which they know nothing."""
+        return self.tuned and bool(self.constraints) and not any(each.needs_groups for each in self.constraints)
+
     def rule(self, scores: Array, cell: Array, weight: Array | None, candidates: int = 60) -> Array | None:
         """The best offsets that meet the constraints on these rows.
 
@@ -72,9 +77,9 @@ class ClassGoal(NamedTuple):
         Returns
         -------
         float64 array, shape (K, K), or None
-            None if they are not to be chosen; so it is under constraints between groups, of which offsets know nothing.
+            None if they are not chosen.
         """
-        if not self.tuned or not self.constraints or any(each.needs_groups for each in self.constraints):
+        if not self.by_offsets:
             return None
         found = plug_in(
             self.measure, softmax(scores.astype(np.float64)), cell % self.cells.n_classes, weight, method="offsets",

@@ -5,14 +5,14 @@ Source: docs/multiclass.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes
-from aesara_nondecomp.measures import Constraint, multiclass
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.models import Model
@@ -155,10 +155,15 @@ def fit_classes(
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
     assert isinstance(cells, Cells)
-    tuned = stopping is not None and stopping.tune_threshold is not False
+    held_out = bool(data.folds) or data.held is not None
+    tuned = held_out and stopping is not None and stopping.tune_threshold is not False
     goal = ClassGoal(measure, constraints, cells, tuned) if isinstance(cells, GroupedCells) else None
     functions = _functions(data, cells, optimizer, value_or(backend, "c"))
-    recipe = _recipe(algorithm, measure, cells, data, functions.network, constraints)
+    eps, by_offsets = 0.5 / len(data.rows.signs), goal is not None and goal.by_offsets
+    recipe = class_recipe(algorithm, measure, cells, eps, held_out, functions.network, constraints, by_offsets)
+    if goal is not None:
+        moves = any(phase.driver.moves for phase in recipe.phases)
+        check_held_cells(cells, data.held_cells(), measure, constraints, moves)
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=class_sampler(given["sampler"], groups is not None))
     initial = [further.parameters, *further.voters] if further else []
@@ -230,18 +235,6 @@ def _check_groups(groups: Any, measure: MulticlassMeasure, given: dict[str, Any]
             "or leave them out."
         )
     return needed
-
-
-def _recipe(
-    algorithm: str | Recipe, measure: MulticlassMeasure, cells: Cells, data: TrainingData, network: Network,
-    constraints: Sequence[Constraint],
-) -> Recipe:  # fmt: skip
-    held_out, eps = bool(data.folds) or data.held is not None, 0.5 / len(data.rows.signs)
-    recipe = class_recipe(algorithm, measure, cells, eps, held_out, network, constraints)
-    if isinstance(cells, GroupedCells):
-        moves = any(phase.driver.moves for phase in recipe.phases)
-        check_held_cells(cells, data.held_cells(), measure, constraints, moves)
-    return recipe
 
 
 def _needs_rows(algorithm: str | Recipe) -> bool:

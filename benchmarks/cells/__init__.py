@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cells import classes, groups, texts
+from benchmarks.cells import class_groups, classes, groups, texts
 from benchmarks.experiment import write_json
 
 FIRST_SEED = 100
-PARTS = {**groups.PARTS, **classes.PARTS, **texts.PARTS}
-DATA = {**dict.fromkeys(groups.PARTS, "a9a"), **dict.fromkeys(classes.PARTS, "covtype")}
+PARTS = {**groups.PARTS, **classes.PARTS, **class_groups.PARTS, **texts.PARTS}
+OF_COVTYPE = (*classes.PARTS, *class_groups.PARTS)
+DATA = {**dict.fromkeys(groups.PARTS, "a9a"), **dict.fromkeys(OF_COVTYPE, "covtype")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

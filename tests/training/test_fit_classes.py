@@ -196,7 +196,7 @@ WRONG = {
     "positive": ({"positive": 1}, "positive is for labels of two classes"),
     "prior": ({"prior": 0.5}, "prior is for labels of two classes"),
     "groups": ({"groups": Y}, "groups have no effect on min_recall"),
-    "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "constraints is for labels of two classes"),
+    "constraints": ({"constraints": [an.measures.share(at_most=0.5)]}, "selection <= 0.5 needs label=, one of"),
     "backend": ({"backend": "cuda"}, "unknown backend 'cuda'"),
     "sampler": ({"sampler": 0.3}, "sampler must be 'natural' or 'balanced'"),
     "texts": ({"X": ["a b"] * len(Y), "network": "tabular"}, "network='tabular' takes numbers: use attention or lstm"),

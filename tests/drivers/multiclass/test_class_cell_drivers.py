@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp import drivers, measures
-from aesara_nondecomp.drivers.multiclass import CellWeighted, FixedGains, OfClasses, WorstGroup
+from aesara_nondecomp.drivers.duals import Multipliers
+from aesara_nondecomp.drivers.multiclass import CellWeighted, Constrained, FixedGains, OfClasses, WorstGroup
 from aesara_nondecomp.drivers.multiclass.cells import held_rates
-from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures import Constraint, at_least, gap, multiclass, share
 from aesara_nondecomp.measures.groups import cell_of_classes
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells
 from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
@@ -141,3 +142,83 @@ def test_what_does_not_fit_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make(cells_of(3)[1])
     assert multiclass.get("worst_cell").drivers() == ("worst_group", "group_dro")
+
+
+# -- constraints -----------------------------------------------------------------------------------------------------
+
+BOUNDS = [at_least("recall", 0.6, label="1"), gap("selection", 0.05, label="0"), at_least("accuracy", 0.7)]
+
+
+def test_of_two_classes_the_multipliers_move_as_those_of_two_rates():
+    cell, cells = cells_of(2)
+    asked = [at_least("precision", 0.6), gap("tpr", 0.02), share(at_most=0.3)]
+    of_classes = [Constraint(each.rate, each.bound, each.kind, "1") for each in asked]
+    two = drivers.Constrained(drivers.CrossEntropy(cells.priors[1]), asked, measures.Cells.of(cell, GROUPS))
+    several = Constrained(FixedGains(cells, "cross_entropy"), of_classes, cells)
+    for _ in range(6):
+        held = np.array(RNG.integers(20, 60, (6, 2)), float)
+        right = held[np.arange(6), cells.target]
+        several.move(held)
+        two.move(CellSums(right, right, right, held.sum(axis=1)))
+        np.testing.assert_allclose(list(several.duals().values()), list(two.duals().values()))
+        G = several.gains().gains
+        np.testing.assert_allclose(
+            (G[np.arange(6), cells.target] - G[np.arange(6), 1 - cells.target]), two.cell_weights()[:, 0], atol=1e-12
+        )
+
+
+def test_multipliers_add_the_slopes_of_what_is_broken_to_the_gains():
+    cell, cells = cells_of(3)
+    driver = Constrained(FixedGains(cells, "cross_entropy"), BOUNDS, cells, dual_rate=2.0)
+    held = np.full((9, 3), 20.0)  # each class is predicted alike, whatever the rows are
+    driver.move(held)
+    duals = driver.duals()
+    assert duals["lambda[recall(1) >= 0.6]"] == pytest.approx(2 * (0.6 - 1 / 3))
+    assert duals["lambda[selection(0) gap <= 0.05]"] == 0.0
+    assert duals["lambda[accuracy >= 0.7]"] == pytest.approx(2 * (0.7 - 1 / 3))
+    within = np.where(cells.target == 1, cells.shares / cells.priors[1], 0.0)[:, None] * (np.arange(3) == 1)
+    expected = duals["lambda[recall(1) >= 0.6]"] * within
+    expected += duals["lambda[accuracy >= 0.7]"] * cells.shares[:, None] * cells.own
+    np.testing.assert_allclose(driver.gains().gains, expected, atol=1e-14)
+
+
+def test_a_constraint_that_holds_leaves_the_gains_as_they_are():
+    cell = RNG.integers(0, 3, N)
+    cells = GroupedCells.of(cell, (), tuple(range(3)))
+    inner = drivers.multiclass.DUPLE("min_recall", cells)
+    driver = Constrained(inner, [at_least("recall", 0.1, label=0)], cells)
+    alone = drivers.multiclass.DUPLE("min_recall", Cells(cells.priors))
+    for _ in range(4):
+        sums = batch(cell, cells)
+        for each in (driver, alone):
+            if each.needs_refresh():
+                each.refresh(sums)
+            each.observe(sums)
+        driver.move(np.full((3, 3), 20.0))
+        for found, expected in zip(driver.gains(), alone.gains()):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_the_gains_of_several_labels_are_the_sum_of_those_of_each():
+    cell, cells = cells_of(3)
+    held = np.array(RNG.integers(20, 60, (9, 3)), float)
+    inner = FixedGains(cells, "cross_entropy")
+    whole, parts = Multipliers(BOUNDS, cells, 1.0, 20.0), [Multipliers([each], cells, 1.0, 20.0) for each in BOUNDS]
+    for each in (whole, *parts):
+        each.move(held / held.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(whole.slopes(), sum(each.slopes() for each in parts), atol=1e-14)
+    assert whole.duals() == {name: value for each in parts for name, value in each.duals().items()}
+    with pytest.raises(ValueError, match="at least one constraint"):
+        Constrained(inner, [], cells)
+
+
+def test_a_restored_driver_under_constraints_goes_on_as_before():
+    cell, cells = cells_of(3)
+    driver, other = (Constrained(WorstGroup("worst_cell", cells), BOUNDS, cells) for _ in range(2))
+    driver.observe(batch(cell, cells))
+    driver.move()
+    other.restore(json.loads(json.dumps(driver.state())))
+    for each in (driver, other):
+        each.move(np.full((9, 3), 15.0))
+    assert driver.duals() == other.duals()
+    np.testing.assert_array_equal(driver.gains().gains, other.gains().gains)
