@@ -88,8 +88,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of the labels.
     constraints : sequence of Constraint, default ()
-        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; see `fit` of
-        this package. Gaps need the groups of the rows in the method `fit`.
+        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``, of more than
+        two classes with ``label=``; see `fit` of this package. Gaps need the groups of the rows in the method `fit`.
     validation : "auto", "last", float, int or splitter, default "auto"
         Which rows are held out to choose weights and threshold and to calibrate; see `fit` of this package. A method
         `fit` takes your own validation rows instead. None holds no rows out: the last weights are kept, and the
@@ -143,7 +143,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     of which average they were to be, "macro_f1" or "micro_f1", would be a guess. Measures that both kinds of problems
     have under one name, such as "min", "gmean" or "kld", take any number of classes, and the estimator's tag
     `multi_class` says whether the measure does. A measure of several classes alone, such as "min_recall", makes a model
-    with a score for each class, also of two. Groups, constraints, pos_label and prior are of two classes.
+    with a score for each class, also of two. The parameters pos_label and prior are of two classes.
 
     In float32 the last digits of a score depend on how many rows are scored together; in float64 this is negligible.
 

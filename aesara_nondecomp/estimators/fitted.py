@@ -23,6 +23,7 @@ from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 
 if TYPE_CHECKING:  # slow, and most labels are of two classes
+    from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
     from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 
 Array = NDArray[Any]
@@ -153,7 +154,7 @@ class FittedMixin:
         scores = self.model_.decision_function(rows)
         return float(measure.oriented(value_at_threshold(measure, scores, signs, self.threshold_, grouped, weight)))
 
-    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport:
+    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport | ClassGroupReport:
         """Report the rate predicted right of each class in each group, with 95 % intervals.
 
         Parameters
@@ -167,11 +168,10 @@ class FittedMixin:
 
         Returns
         -------
-        GroupReport
-            Its ``str`` is a table; `plot` draws it.
+        GroupReport or ClassGroupReport
+            Of several classes the latter. Its ``str`` is a table; `plot` draws it.
         """
         rows = self._rows(X)
-        self._require_two("by_group")
         return self.model_.by_group(rows, y, groups)  # type: ignore[no-any-return]
 
     def constraint_report(self, X: Any, y: Any, groups: Any = None, asked: Any = None) -> ConstraintReport:
@@ -199,7 +199,6 @@ class FittedMixin:
             If there is no constraint, or one needs groups and there are none.
         """
         rows = self._rows(X)
-        self._require_two("constraint_report")
         return self.model_.constraints(rows, y, groups, asked)  # type: ignore[no-any-return]
 
     def report(
@@ -264,12 +263,17 @@ class FittedMixin:
 
     def _score_of_several(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> float:
         """The trained measure of several classes."""
-        scores = self._scores(X)
-        if groups is not None:
-            self._require_two("groups")
         codes, measure = encode_classes_as(y, self.model_.classes), self.model_.measure
-        check_lengths(scores, codes)
         weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
+        from aesara_nondecomp.metrics.class_goal import ClassGoal  # slow, and most labels are of two classes
+        from aesara_nondecomp.models.class_by_group import class_rows_of_measure
+
+        grouped = class_rows_of_measure(measure, codes, groups, self.model_.classes)
+        scores = self._scores(X)
+        check_lengths(scores, codes)
+        if grouped is not None:
+            goal = ClassGoal(measure, (), grouped.cells)
+            return float(measure.oriented(goal.at(scores.argmax(axis=1), grouped.cell, weight).value))
         confusion = class_confusion(codes, scores.argmax(axis=1), len(self.classes_), weight)
         return float(measure.oriented(measure.from_confusion(confusion)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.param_checks import AUTO
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.table_network import TableNetwork
+
+if TYPE_CHECKING:
+    from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
 
 Array = NDArray[Any]
 
@@ -61,7 +64,7 @@ class LabelsMixin(FittedMixin):
         self._require_one_label("predict_prevalence")
         return super().predict_prevalence(X, method)
 
-    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport:
+    def by_group(self, X: Any, y: Any, groups: Any) -> GroupReport | ClassGroupReport:
         self._require_one_label("by_group")
         return super().by_group(X, y, groups)
 

@@ -57,8 +57,9 @@ class ClassGoal(NamedTuple):
 
     @property
     def by_offsets(self) -> bool:
-        """Whether offsets are chosen: under constraints between groups they are not, of which they know nothing."""
-        return self.tuned and bool(self.constraints) and not any(each.needs_groups for each in self.constraints)
+        """Whether offsets are chosen: not where groups are compared, of which they know nothing."""
+        grouped = isinstance(self.measure, GroupMeasure) or any(each.needs_groups for each in self.constraints)
+        return self.tuned and bool(self.constraints) and not grouped
 
     def rule(self, scores: Array, cell: Array, weight: Array | None, candidates: int = 60) -> Array | None:
         """The best offsets that meet the constraints on these rows.

@@ -16,7 +16,6 @@ from aesara_nondecomp.data.groups import read_groups
 from aesara_nondecomp.measures import Constraint
 from aesara_nondecomp.measures.groups import cell_of_classes
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, MulticlassMeasure
-from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.models.by_group import check_groups, constraints_to_judge
@@ -25,22 +24,78 @@ from aesara_nondecomp.models.network_model import NetworkModel
 Array = NDArray[Any]
 
 
-class Judged(NamedTuple):
-    """Predictions for labelled rows, by cell.
+class GroupedClasses(NamedTuple):
+    """Labelled rows of several classes with their groups.
 
     Attributes
     ----------
-    predicted : int array, shape (n,)
-        Predicted classes, as numbers.
     cell : int32 array, shape (n,)
         Cell of each row.
     cells : measures.multiclass.GroupedCells
         The cells of these rows.
     """
 
-    predicted: Array
     cell: Array
     cells: GroupedCells
+
+    @classmethod
+    def of(cls, codes: Array, groups: Any, classes: tuple[Any, ...]) -> GroupedClasses:
+        """Read the groups of rows.
+
+        Parameters
+        ----------
+        codes : int array, shape (n,)
+            Classes as numbers.
+        groups : array-like of shape (n,), table, or None
+            As in `fit`; None for none.
+        classes : tuple
+            The classes.
+
+        Returns
+        -------
+        GroupedClasses
+
+        Raises
+        ------
+        ValueError
+            If there is not one group per row.
+        """
+        found = read_groups(groups, len(codes))
+        cell = cell_of_classes(codes, found.codes, len(found.names), len(classes))
+        return cls(cell, GroupedCells.of(cell, found.names, classes))
+
+
+def class_rows_of_measure(
+    measure: MulticlassMeasure, codes: Array, groups: Any, classes: tuple[Any, ...]
+) -> GroupedClasses | None:
+    """The groups that a measure is evaluated with; to be called before rows are scored.
+
+    Parameters
+    ----------
+    measure : measures.multiclass.MulticlassMeasure
+        To be evaluated.
+    codes : int array, shape (n,)
+        Classes as numbers.
+    groups : object or None
+        As given.
+    classes : tuple
+        The classes.
+
+    Returns
+    -------
+    GroupedClasses or None
+        None for a measure of the classes.
+
+    Raises
+    ------
+    ValueError
+        If groups are needed and missing, unusable, or given and without effect.
+    """
+    if not isinstance(measure, GroupMeasure):
+        require(groups is None, f"groups have no effect on {measure}: leave them out, or use by_group", groups)
+        return None
+    check_groups([str(measure)], groups)
+    return GroupedClasses.of(codes, groups, classes)
 
 
 class ClassByGroup(NetworkModel):
@@ -72,7 +127,8 @@ class ClassByGroup(NetworkModel):
             If X, y or groups are unusable.
         """
         require(groups is not None, "by_group needs groups, a value per row", groups)
-        return ClassGroupReport.of(*self._judged(X, y, groups))
+        predicted, rows = self._judged(X, y, groups)
+        return ClassGroupReport.of(predicted, *rows)
 
     def constraints(self, X: Any, y: Any, groups: Any = None, asked: Any = None) -> ConstraintReport:
         """Judge whether constraints hold on labelled rows: "held", "not shown" or "broken", by 95 % intervals.
@@ -103,23 +159,13 @@ class ClassByGroup(NetworkModel):
         cells = GroupedCells.of(np.arange(len(self.classes)), (), self.classes)
         for constraint in asked:
             cells.against_rest(constraint)  # refuses one of no class, before rows are scored
-        return ConstraintReport.of_classes(asked, *self._judged(X, y, groups))
+        predicted, rows = self._judged(X, y, groups)
+        return ConstraintReport.of_classes(asked, predicted, *rows)
 
-    def _value_by_group(self, X: Any, y: Any, measure: MulticlassMeasure, groups: Any) -> float:
-        """Evaluate a measure of groups."""
-        of_groups = isinstance(measure, GroupMeasure)
-        require(of_groups, f"groups have no effect on {measure}: leave them out, or use by_group", groups)
-        check_groups([str(measure)], groups)
-        predicted, cell, cells = self._judged(X, y, groups)
-        return ClassGoal(measure, (), cells).at(predicted, cell).value
-
-    def _judged(self, X: Any, y: Any, groups: Any) -> Judged:
+    def _judged(self, X: Any, y: Any, groups: Any) -> tuple[Array, GroupedClasses]:
         """Predictions, and the cells of the rows; these are checked before the rows are scored."""
-        codes = encode_classes_as(y, self.classes)
-        found = read_groups(groups, len(codes))
-        cell = cell_of_classes(codes, found.codes, len(found.names), len(self.classes))
-        cells = GroupedCells.of(cell, found.names, self.classes)
-        return Judged(self._predicted(self._scores(self._labelled(X, y)[0])), cell, cells)
+        rows = GroupedClasses.of(encode_classes_as(y, self.classes), groups, self.classes)
+        return self._predicted(self._scores(self._labelled(X, y)[0])), rows
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, Array]:
         raise NotImplementedError

@@ -16,10 +16,11 @@ from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion, decision_scores
 from aesara_nondecomp.models.archive import describe_measure, stored_constraints, write_archive
-from aesara_nondecomp.models.class_by_group import ClassByGroup
+from aesara_nondecomp.models.class_by_group import ClassByGroup, class_rows_of_measure
 from aesara_nondecomp.models.class_calibration import CalibratedClasses
 from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import (
@@ -199,9 +200,11 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             If X or y is unusable, or groups are needed and missing, or given and without effect.
         """
         chosen = self.measure if measure is None else multiclass.get(measure)
-        if groups is not None or isinstance(chosen, multiclass.GroupMeasure):
-            return self._value_by_group(X, y, chosen, groups)
-        return chosen.from_confusion(self.confusion_matrix(X, y))
+        grouped = class_rows_of_measure(chosen, encode_classes_as(y, self.classes), groups, self.classes)
+        if grouped is None:
+            return chosen.from_confusion(self.confusion_matrix(X, y))
+        predicted = self._predicted(self._scores(self._labelled(X, y)[0]))
+        return ClassGoal(chosen, (), grouped.cells).at(predicted, grouped.cell).value
 
     def score(self, X: Any, y: Any, groups: Any = None) -> float:
         """Evaluate the trained measure on predictions, oriented so that larger is better.

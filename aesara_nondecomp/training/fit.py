@@ -153,8 +153,9 @@ def fit(
         "worst_group_balanced" and "worst_group_accuracy", for gaps in `constraints`, and for the algorithms "group_dro"
         and "cell_weighted". Missing values are allowed. Never needed to predict, and not kept in the model.
     constraints : sequence of Constraint, optional
-        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; see
-        `measures.constraints`. The model is the best by the measure among those that meet them on the rows held out.
+        What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; of more than
+        two classes each names one, as in ``at_least("recall", 0.5, label="rare")``. See `measures.constraints`. The
+        model is the best by the measure among those that meet them on the rows held out.
     validation : str, float, int, splitter, tuple (X, y), EarlyStopping or None, default "auto"
         Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
         none of these come from rows that were trained on.

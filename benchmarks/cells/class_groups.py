@@ -81,7 +81,7 @@ def worst_cell(data_dir: str | None, seeds: Sequence[int]) -> Results:
         "direct": _fit("worst_cell"),
         "group_dro": _fit("worst_cell", algorithm="group_dro"),
         "cell_weighted": _fit("worst_cell", algorithm="cell_weighted"),
-        "cell_balanced": _fit("worst_cell", algorithm="cross_entropy", sampler="cell_balanced"),
+        "cell_balanced": _fit("worst_cell", algorithm="cell_weighted", sampler="cell_balanced"),
         "class_weighted": _fit("worst_cell", algorithm="class_weighted"),
         "min_recall, offsets": _fit("min_recall", groups=False),
         "cross_entropy": _fit("worst_cell", algorithm="cross_entropy"),

@@ -24,7 +24,7 @@ from aesara_nondecomp._aesara.imports import aesara  # noqa: E402
 from aesara_nondecomp.drivers import CrossEntropy  # noqa: E402
 from aesara_nondecomp.drivers.multiclass import FixedGains  # noqa: E402
 from aesara_nondecomp.estimators.scoring import oriented_value  # noqa: E402
-from aesara_nondecomp.measures import multiclass, share  # noqa: E402
+from aesara_nondecomp.measures import at_least, multiclass, share  # noqa: E402
 from aesara_nondecomp.measures.multiclass import Cells  # noqa: E402
 from aesara_nondecomp.models import ClassModel, Model  # noqa: E402
 from aesara_nondecomp.networks import mlp  # noqa: E402
@@ -336,15 +336,32 @@ def test_models_of_two_and_of_several_classes_are_not_gone_on_with_as_the_other(
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda c: c.by_group(NEW, Y_NEW, Y_NEW), "by_group is for measures of two classes"),
-    (lambda c: c.constraint_report(NEW, Y_NEW), "constraint_report is for measures of two classes"),
-    (lambda c: c.score(NEW, Y_NEW, groups=Y_NEW), "groups is for measures of two classes"),
+    (lambda c: c.constraint_report(NEW, Y_NEW), "constraints needs asked="),
+    (lambda c: c.score(NEW, Y_NEW, groups=Y_NEW), "groups have no effect on min_recall"),
     (lambda c: c.report(NEW, Y_NEW, "page.html", groups=Y_NEW), "groups is for measures of two classes"),
     (lambda c: c.score(NEW, Y_NEW[:9]), "2000 rows of features and 9 labels"),
     (lambda c: c.score(NEW, np.where(Y_NEW == "rare", "new", Y_NEW)), "labels must be among"),
-    (lambda c: c.fit(X, Y, groups=Y), "groups is for labels of two classes"),
+    (lambda c: c.fit(X, Y, groups=Y), "groups have no effect on min_recall"),
     (lambda c: c.predict_prevalence(NEW, "plain"), "unknown method 'plain'"),
 ])  # fmt: skip
 def test_what_a_model_of_several_classes_has_not_is_said(fitted, call, message):
     with pytest.raises(ValueError, match=message):
         call(fitted)
+
+
+@pytest.mark.filterwarnings("ignore:rates of few rows", "ignore:fewer than 30 rows", "ignore:constraint not reached")
+def test_groups_and_constraints_of_several_classes_train_and_are_judged():
+    sex, other = (np.where(np.arange(len(rows)) % 3 == 0, "f", "m") for rows in (X, NEW))
+    asked = at_least("recall", 0.2, label="rare")
+    found = tiny("worst_cell", constraints=[asked], validation=0.3).fit(X, Y, groups=sex)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(NEW))
+    right = found.predict(NEW) == Y_NEW
+    by_hand = [
+        np.average(right[(Y_NEW == k) & (other == g)], weights=weight[(Y_NEW == k) & (other == g)])
+        for k in LABELS for g in "fm"
+    ]  # fmt: skip
+    assert found.score(NEW, Y_NEW, weight, groups=other) == pytest.approx(min(by_hand), abs=1e-12)
+    assert len(found.by_group(NEW, Y_NEW, other).cells) == 6
+    assert [each.constraint for each in found.constraint_report(NEW, Y_NEW).verdicts] == ["recall(rare) >= 0.2"]
+    with pytest.raises(ValueError, match="worst_cell needs groups="):
+        found.score(NEW, Y_NEW)
