@@ -21,6 +21,7 @@ from aesara_nondecomp.data.files import (
     Table,
     as_numbers,
     narrow_floats,
+    not_utf8,
     open_binary,
     unreadable_text,
 )
@@ -245,8 +246,9 @@ class CsvFile(NamedTuple):
                 f"{row.expected_columns} cells as in the header, got {row.actual_columns}. "
                 "Check the delimiter and the quotes."
             )
-        remedy = "It must be UTF-8 text" if "UTF8" in str(error) else "Check the delimiter and the quotes"
-        return ValueError(f"cannot read {self.path}: {error}. {remedy}.")
+        if "UTF8" in str(error):
+            return not_utf8(self.path)
+        return ValueError(f"cannot read {self.path}: {error}. Check the delimiter and the quotes.")
 
 
 @contextmanager

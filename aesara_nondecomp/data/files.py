@@ -157,10 +157,30 @@ def unreadable_text(path: PathLike) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZMAError, zlib.error) as error:
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+    except (OSError, EOFError, csv.Error, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
             f"cannot read {path}: {error}. It must be UTF-8 text, compressed as its suffix says and complete."
         ) from error
+
+
+def not_utf8(path: PathLike) -> ValueError:
+    """The error about text in another encoding.
+
+    Parameters
+    ----------
+    path : path-like
+        The text.
+
+    Returns
+    -------
+    ValueError
+    """
+    return ValueError(
+        f"{path} must be UTF-8 text, got another encoding. Save it as UTF-8, for example from Latin-1 by: "
+        "iconv -f LATIN1 -t UTF-8 OLD > NEW"
+    )
 
 
 @contextmanager

@@ -189,12 +189,8 @@ def encode_classes(y: Any) -> ClassLabels:
     _refuse_other_kinds(found)
     if len(found) < 2:
         raise ValueError(f"labels must hold at least two classes, got {_preview(found)}. Check how they were read.")
-    fractions = [label for label in found if isinstance(label, float) and not label.is_integer()]
-    if len(found) > 2 and fractions:
-        raise ValueError(
-            f"labels of several classes must be whole numbers or text, got {_preview(fractions)}. Put numbers that are "
-            "measured into classes first, or give text."
-        )
+    if problem := why_not_classes(found):
+        raise ValueError(problem)
     return ClassLabels(_codes(values, found), tuple(found))
 
 
@@ -233,6 +229,28 @@ def _codes(values: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
         return np.searchsorted(np.asarray(classes), values).astype(np.int32)
     places = {label: place for place, label in enumerate(classes)}
     return np.array([places[label] for label in values.tolist()], dtype=np.int32)
+
+
+def why_not_classes(found: Sequence[Any]) -> str:
+    """Say why distinct labels are not those of classes.
+
+    Parameters
+    ----------
+    found : sequence
+        The distinct labels.
+
+    Returns
+    -------
+    str
+        One message for an error; "" if nothing is wrong.
+    """
+    fractions = [label for label in found if isinstance(label, float) and not label.is_integer()]
+    if len(found) <= 2 or not fractions:
+        return ""
+    return (
+        f"labels of several classes must be whole numbers or text, got {_preview(fractions)}. Put numbers that are "
+        "measured into classes first, name another column, or give text."
+    )
 
 
 def count_labels(y: Any) -> int:

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import replacing
-from aesara_nondecomp.data.files import PathLike
+from aesara_nondecomp.data.files import PathLike, existing_file
 
 # For each kind of file the versions that can be read, in order; files are written in the last one.
 VERSIONS = {"model": (1, 2, 3), "checkpoint": (3,)}
@@ -92,7 +91,7 @@ def read_archive(path: PathLike, kind: str) -> tuple[dict[str, Any], dict[str, N
     """
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise _unusable(path, kind, "it is a pipe or a device, not a file")
-    content = Path(path).read_bytes()
+    content = existing_file(path).read_bytes()
     try:
         arrays = _members(content)
         header = json.loads(arrays.pop("header").tobytes())

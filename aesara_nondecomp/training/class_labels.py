@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from aesara_nondecomp import measures
-from aesara_nondecomp.data import count_labels, distinct_labels
+from aesara_nondecomp.data import distinct_labels
+from aesara_nondecomp.data.labels import why_not_classes
 from aesara_nondecomp.measures import Measure
 from aesara_nondecomp.parallel import Communicator, common_error
 
@@ -36,16 +37,17 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
     needed = comm.allgather(needs_classes(measure))
     if any(needed):  # where processes disagree, `fit` says so
         return True
-    n_classes = count_labels(y) if comm.size == 1 else len(labels_of_all(y, comm))
-    if n_classes <= 2:
+    labels = distinct_labels(y) if comm.size == 1 else labels_of_all(y, comm)
+    if len(labels) <= 2:
         return False
     if takes_classes(measure):
         return True
     raise common_error(
         comm,
-        f"labels for {str(measure)!r} must be of two classes, got {n_classes}. For those give a measure of several "
-        "classes: 'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa', 'kld' or another one that "
-        "measures.multiclass.names() lists.",
+        why_not_classes(labels)
+        or f"labels for {str(measure)!r} must be of two classes, got {len(labels)}. For those give a measure of "
+        "several classes: 'min_recall', 'mean_recall', 'gmean', 'macro_f1', 'micro_f1', 'kappa', 'kld' or another one "
+        "that measures.multiclass.names() lists.",
     )
 
 

@@ -38,7 +38,9 @@ TRAIN = [
     ("y\n0\n1\n", [], "no feature columns beside the labels"),
     (changed(str(X[0, 0]), "inf"), [], "infinity"),
     (HEADER + "?,1,2,0\n?,2,3,1\n" * 3, [], "column 'a' holds no values. Drop it"),
-    (b"\xff\xfe\x00", [], "must be UTF-8 text"),
+    (b"\xff\xfe\x00", [], "must be UTF-8 text, got another encoding. Save it as UTF-8"),
+    (GOOD.encode() + b"K\xf6ln,1,2,0\n", [], "must be UTF-8 text, got another encoding. Save it as UTF-8"),
+    (HEADER + "".join(f"{k},1,2,{k}.5\n" for k in range(9)), [], "must be whole numbers or text, got [0.5, 1.5"),
     # the options
     (GOOD, ["--target", "z"], "no column 'z' for --target"),
     (GOOD, ["--positive", "2"], "label '2' is unknown. Known: 0, 1"),
@@ -191,7 +193,7 @@ APPLY = [
     ("arrays", "t.svm", "1 4:2\n", "holds feature 4, more than n_features=3"),
     ("cut", "t.csv", GOOD, "is not usable"),
     ("foreign", "t.csv", GOOD, "is not usable"),
-    ("absent", "t.csv", GOOD, "No such file"),
+    ("absent", "t.csv", GOOD, "there is no file"),
 ]  # fmt: skip
 
 

@@ -206,6 +206,7 @@ WRONG = {
     "two scores": ({"network": lambda d: an.mlp(d, (), n_scores=2)}, "labels of 3 classes need a Network"),
     "binary network": ({"network": lambda d: an.mlp(d, ())}, "labels of 3 classes need a Network"),
     "binary functions": ({"network": an.TrainFunctions(an.mlp(2, ()))}, "labels of 3 classes need a Network"),
+    "fractions of a binary measure": ({"y": np.where(Y == 2, 0.5, Y), "measure": "f1"}, "whole numbers or text, got"),
     "fractions": ({"y": np.where(Y == 2, 0.5, Y)}, "whole numbers or text, got"),
     "missing": ({"y": np.where(Y == 2, np.nan, Y)}, "must not be missing"),
     "one class": ({"y": np.zeros(len(Y), int)}, "at least two classes"),
