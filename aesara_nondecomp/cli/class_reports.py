@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
-from aesara_nondecomp.cli.reports import difference_rows, measure_rows
+from aesara_nondecomp.cli.reports import measure_rows, two_models_lines
 from aesara_nondecomp.reports.facts import METHOD_NAMES
 
 MOST_SHOWN = 20  # classes of a matrix in a terminal
@@ -103,10 +103,4 @@ def class_comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[
     list of str
         The lines.
     """
-    models = facts["models"]
-    return [
-        *(f"{name}: {line}" for name, each in zip(names, models) for line in class_model_lines(each["model"])),
-        f"{models[0]['rows']} rows; predictions differ on {facts['differ']}",
-        "",
-        *table_lines(("measure", "better", *names, "difference", "95 % interval"), difference_rows(facts)),
-    ]
+    return two_models_lines(facts, names, class_model_lines, f"{facts['models'][0]['rows']} rows")

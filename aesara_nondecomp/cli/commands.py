@@ -92,9 +92,9 @@ def compare(options: argparse.Namespace) -> int:
     names = [Path(path).name for path in paths]
     names = names if names[0] != names[1] else list(paths)
     models = [load_model(path) for path in paths]  # both are looked at before one is compiled
-    kinds = [_commands_of_one_label(model, "compare") for model in models]
-    needed = "two models of the same labels, both of two classes or both of several"
-    require(kinds[0] is kinds[1], needed, [tuple(model.classes) for model in models])
+    kinds = [commands_for(model) for model in models]
+    needed = "two models of the same labels, both of two classes, both of several, or both of several labels"
+    require(kinds[0] is kinds[1], needed, [_labels_of(model) for model in models])
     outputs.write_outcome(options, kinds[0].compared(models, names, options))
     return 0
 
@@ -114,10 +114,12 @@ def quantify(options: argparse.Namespace) -> int:
     """
     outputs.check_outputs(options, options.out)
     model = load_model(options.model)
-    commands = _commands_of_one_label(model, "quantify")
+    with usage_errors():
+        several = "quantify takes models of one label a row; evaluate has the rows and predictions of each label"
+        require(not hasattr(model, "labels"), several, getattr(model, "labels", None))
     model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options)))
-    facts, lines = commands.quantified(model, scores)
+    facts, lines = commands_for(model).quantified(model, scores)
     reports.write_report(options.out, facts)
     outputs.print_lines(lines, options)
     return 0
@@ -146,12 +148,8 @@ def write_onnx(options: argparse.Namespace) -> int:
     return 0
 
 
-def _commands_of_one_label(model: Any, name: str) -> Any:
-    """What the commands do with a model of one label a row; of several a usage error."""
-    with usage_errors():
-        several = f"{name} takes models of one label a row; evaluate has the figures of each of several labels"
-        require(not hasattr(model, "labels"), several, getattr(model, "labels", None))
-    return commands_for(model)
+def _labels_of(model: Any) -> tuple[Any, ...]:
+    return tuple(model.labels if hasattr(model, "labels") else model.classes)
 
 
 def _score_blocks(model: Any, options: argparse.Namespace, shown: bool = True) -> Iterator[NDArray[Any]]:

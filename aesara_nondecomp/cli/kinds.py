@@ -18,8 +18,8 @@ def commands_for(model: Any) -> Any:
     Returns
     -------
     module
-        Its functions are `trained`, `prediction_columns` and `evaluated`, and of one label a row `quantified` and
-        `compared`.
+        Its functions are `trained`, `prediction_columns`, `evaluated` and `compared`, and of one label a row
+        `quantified`.
     """
     if isinstance(model, Model):
         from aesara_nondecomp.cli import binary_commands

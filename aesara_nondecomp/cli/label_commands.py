@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.reports import measure_rows, steps_text
+from aesara_nondecomp.cli.reports import measure_rows, steps_text, two_models_lines
 from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
 from aesara_nondecomp.cli.usage import usage_errors
 from aesara_nondecomp.measures import Averaged, Measure, catalogue
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.archive import describe_measure
 from aesara_nondecomp.models.label_model import MultilabelModel
+from aesara_nondecomp.reports.label_comparison import label_comparison_facts, label_comparison_page
 from aesara_nondecomp.reports.label_facts import (
     label_evaluation,
     label_evaluation_facts,
     label_model_facts,
     predicted_labels,
 )
+from aesara_nondecomp.reports.label_sections import label_evaluation_page
+from aesara_nondecomp.reports.two_models import Scored
 
 MOST_SHOWN = 20  # labels in a line
 ONE_LABEL = {"positive": "positive", "prior": "prior", "groups": "groups", "constraints": "constraint"}
@@ -169,13 +172,44 @@ def evaluated(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
     """
     with usage_errors():
         require(not options.groups, "groups are reported for one label a row: leave --groups out", options.groups)
-        require(options.html is None, "there is no page of several labels so far: leave --html out", options.html)
-    own: Any = model
-    table = read_labelled_rows(options.data, own, options.target, options.delimiter, options.decimal)
-    scores, matrix = model._scored(table.X, table.y)
+    table, (_, matrix, scores, _) = _scored(model, options)
     facts = label_evaluation_facts(model, scores, matrix, options.draws, options.seed)
     lines = [*_model_lines(facts["model"]), f"{facts['rows']} rows", "", *_evaluation_lines(facts)]
-    return facts, str, lines
+    return facts, lambda: label_evaluation_page(model, table.X, matrix, scores, facts, options.seed), lines
+
+
+def compared(models: Sequence[MultilabelModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+    """Judge two models on the same labelled rows.
+
+    Parameters
+    ----------
+    models : sequence of MultilabelModel
+        Both models.
+    names : sequence of str
+        Of the models.
+    options : Namespace
+        Parsed options of `compare`.
+
+    Returns
+    -------
+    facts : dict of str to object
+        The figures.
+    page : callable
+        Makes the page.
+    lines : list of str
+        The report.
+    """
+    first, second = (_scored(model, options)[1] for model in models)
+    facts = label_comparison_facts(first, second, options.draws, options.seed)
+    lines = two_models_lines(facts, names, _model_lines, f"{facts['models'][0]['rows']} rows")
+    return facts, lambda: label_comparison_page(names, facts), lines
+
+
+def _scored(model: Any, options: argparse.Namespace) -> tuple[LabelledTable, Scored]:
+    """A labelled file, and the model with its labels and scores."""
+    table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
+    scores, matrix = model._scored(table.X, table.y)
+    return table, Scored(model, matrix, scores)
 
 
 def _model_lines(facts: dict[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aesara_nondecomp._files import replacing
@@ -14,7 +14,8 @@ from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts
 
 __all__ = [
     "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
-    "prevalence_lines", "prevalences", "steps_text", "table_lines", "write_report", "write_text",
+    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "write_report",
+    "write_text",
 ]  # fmt: skip
 
 
@@ -158,28 +159,41 @@ def comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:
     list of str
         The lines.
     """
-    first, second = facts["models"]
-    return [
-        *(f"{name}: {line}" for name, each in zip(names, (first, second)) for line in model_lines(each["model"])),
-        f"{first['rows']} rows, {first['positives']} of them positive; predictions differ on {facts['differ']}",
-        "",
-        *table_lines(("measure", "better", *names, "difference", "95 % interval"), difference_rows(facts)),
-    ]
+    first = facts["models"][0]
+    return two_models_lines(facts, names, model_lines, f"{first['rows']} rows, {first['positives']} of them positive")
 
 
-def difference_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
-    """The differences of two models as rows of a table.
+def two_models_lines(
+    facts: dict[str, Any], names: Sequence[str], lines_of: Callable[[dict[str, Any]], list[str]], rows: str
+) -> list[str]:
+    """Format the comparison of two models of any kind as a table.
 
     Parameters
     ----------
     facts : dict of str to object
-        From `comparison_facts` or `class_comparison_facts`.
+        From `aesara_nondecomp.reports.two_models.facts_of_two`.
+    names : sequence of str
+        Of the two models.
+    lines_of : callable (facts of a model) -> list of str
+        Describes a model.
+    rows : str
+        What rows they are compared on.
 
     Returns
     -------
-    list of tuple of str
-        Name, what is better, both values, the difference and its interval.
+    list of str
+        The lines.
     """
+    return [
+        *(f"{name}: {line}" for name, each in zip(names, facts["models"]) for line in lines_of(each["model"])),
+        f"{rows}; predictions differ on {facts['differ']}",
+        "",
+        *table_lines(("measure", "better", *names, "difference", "95 % interval"), _difference_rows(facts)),
+    ]
+
+
+def _difference_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Of each measure its name, what is better, both values, the difference and its interval."""
     first, second = facts["models"]
     return [
         (measure, m["better"], number_text(first["measures"][measure]["value"]),

@@ -72,10 +72,6 @@ class LabelsMixin(FittedMixin):
         self._require_one_label("constraint_report")
         return super().constraint_report(X, y, groups, asked)
 
-    def report(self, X: Any, y: Any, path: Any, **options: Any) -> dict[str, Any]:
-        self._require_one_label("report")
-        return super().report(X, y, path, **options)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's base
         tags.classifier_tags.multi_label = self._takes_matrices()

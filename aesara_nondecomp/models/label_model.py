@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import positive_int, random_generator, require
+from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths
 from aesara_nondecomp.data.label_sets import read_indicators
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
@@ -269,6 +270,46 @@ class MultilabelModel(NetworkModel):
         float
         """
         return self.measure.oriented(self.value(X, y))
+
+    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+        """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`; rows that were not trained on.
+        y : array-like, shape (n, L)
+            True labels.
+        path : str or path-like
+            The file, such as "report.html".
+        n_resamples : int, default 1000
+            Bootstrap resamples for the intervals, at least 1.
+        seed : int, numpy Generator or None, default 0
+            Of the bootstrap and of the importance of columns.
+
+        Returns
+        -------
+        dict of str to object
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+
+        Raises
+        ------
+        ValueError
+            If X, y, `n_resamples` or `seed` is unusable.
+        OSError
+            If the file cannot be written.
+        """
+        from aesara_nondecomp.reports.label_facts import label_evaluation_facts
+        from aesara_nondecomp.reports.label_sections import label_evaluation_page
+        from aesara_nondecomp.reports.page import write_page
+
+        check_writable(path)
+        positive_int("n_resamples", n_resamples)
+        random_generator(seed)
+        scores, matrix = self._scored(X, y)
+        facts = label_evaluation_facts(self, scores, matrix, n_resamples, seed)
+        write_page(path, label_evaluation_page(self, X, matrix, scores, facts, seed))
+        return facts
 
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.

@@ -18,16 +18,17 @@ from aesara_nondecomp.reports.frame import (
     importance_section,
     measures_section,
     overview_section,
+    rates_of_each,
     training_section,
     warnings_section,
 )
-from aesara_nondecomp.reports.markup import Markup, Section, figure, interval, name, number, shaded
+from aesara_nondecomp.reports.markup import Markup, Section, figure, name, number, shaded
 from aesara_nondecomp.reports.page import page_of
-from aesara_nondecomp.reports.pictures import calibration_curve
+from aesara_nondecomp.reports.pictures import calibration_curve, calibration_of_each
 from aesara_nondecomp.reports.svg import Axis, Chart
 
 MOST_SHOWN = 30  # classes of a matrix in numbers; one of more is a picture
-MOST_ERRORS, MOST_CURVES = 15, 6
+MOST_ERRORS = 15
 
 
 def _overview(found: Evaluated) -> Section:
@@ -125,17 +126,7 @@ def _errors(facts: dict[str, Any]) -> str:
 
 
 def _classes(found: Evaluated) -> Section:
-    priors = found.facts["model"]["priors"]
-    rates = ("recall", "precision", "f1")
-    rows = [
-        (name(each["label"]), number(each["rows"]), number(each["predicted"]), number(prior),
-         *(text for rate in rates for text in (number(each[rate]["value"]),
-                                               interval(each[rate]["low"], each[rate]["high"]))))
-        for each, prior in zip(found.facts["classes"], priors)
-    ]  # fmt: skip
-    between = "95\u00a0% interval"
-    header = ("class", "rows", "predicted", "share in training", "recall", between, "precision", between, "F1", between)
-    return Section("classes", "Classes", markup.table("Each class", header, rows))
+    return Section("classes", "Classes", rates_of_each(found, "classes", "class", "Each class"))
 
 
 def _probabilities(found: Evaluated) -> Section | None:
@@ -154,19 +145,9 @@ def _probabilities(found: Evaluated) -> Section | None:
 
 def _by_class(found: Evaluated, probabilities: NDArray[Any]) -> str:
     """Calibration of some classes, each against all others."""
-    rows = [each["rows"] for each in found.facts["classes"]]
-    shown = [k for k in sorted(np.argsort(-np.array(rows), kind="stable")[:MOST_CURVES].tolist()) if rows[k]]
-    chart = Chart(
-        Axis("predicted probability", 0.0, 1.0), Axis("observed share of the class", 0.0, 1.0), "class-calibration",
-        "Calibration of each class", "Of each class against all others, in groups of equally many rows.",
-    )  # fmt: skip
-    chart.line([0, 1], [0, 1], "chance")
-    for k, of_class in enumerate(shown):
-        curve = CalibrationCurve.of(probabilities[:, of_class], np.where(found.truth == of_class, 1, -1))
-        chart.line(curve.predicted, curve.observed, f"s{k}")
-    legend = [(f"s{k}", name(found.facts["classes"][of_class]["label"])) for k, of_class in enumerate(shown)]
-    left = " The classes with most rows are shown." if len(shown) < len(rows) else ""
-    return figure(chart.svg(), f"Each class against all others.{left}", [*legend, ("chance", "perfect calibration")])
+    signs = np.where(found.truth[:, None] == np.arange(probabilities.shape[1]), 1, -1)
+    labels = [each["label"] for each in found.facts["classes"]]
+    return calibration_of_each("class", labels, probabilities, signs)
 
 
 # The page in its order.

@@ -168,6 +168,39 @@ def warnings_section(found: Evaluated, told: list[Any]) -> Section:
     return Section("warnings", "Warnings", markup.bullets(told) if told else markup.paragraph("None."))
 
 
+def rates_of_each(found: Evaluated, key: str, one: str, title: str, *more: tuple[str, Sequence[Any]]) -> str:
+    """Recall, precision and F1 of each class or label, with intervals.
+
+    Parameters
+    ----------
+    found : Evaluated
+        The model and its rows.
+    key : str
+        Of the figures, "classes" or "labels".
+    one : str
+        What each of them is called.
+    title : str
+        Of the table.
+    *more : tuple of (str, sequence)
+        Headers and cells of further columns.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rates, between = ("recall", "precision", "f1"), "95\u00a0% interval"
+    rows = [
+        (name(each["label"]), number(each["rows"]), number(each["predicted"]), number(prior),
+         *(text for rate in rates for text in (number(each[rate]["value"]),
+                                               interval(each[rate]["low"], each[rate]["high"]))),
+         *(cells[k] for _, cells in more))
+        for k, (each, prior) in enumerate(zip(found.facts[key], found.facts["model"]["priors"]))
+    ]  # fmt: skip
+    header = (one, "rows", "predicted", "share in training", "recall", between, "precision", between, "F1", between)
+    return markup.table(title, (*header, *(title_of for title_of, _ in more)), rows)
+
+
 def measures_section(found: Evaluated) -> Section:
     """All measures of the same predictions, with intervals and trivial values.
 

@@ -13,6 +13,8 @@ from aesara_nondecomp.reports.facts import measure_of_rates
 from aesara_nondecomp.reports.markup import Markup, figure, name, number, plain_name
 from aesara_nondecomp.reports.svg import Axis, Chart
 
+MOST_CURVES = 6  # calibrations in a picture
+
 
 def score_histogram(found: Any) -> str:
     """Scores by class, with the threshold.
@@ -191,6 +193,43 @@ def calibration_curve(curve: CalibrationCurve, observed: Axis, title: str) -> st
         chart.point(float(x), float(y), "knot")
     caption = f"Each point is one of {len(curve.predicted)} groups of equally many rows, with its 95\u00a0% interval."
     return figure(chart.svg(), caption, [("s0", "this model"), ("chance", "perfect calibration")])
+
+
+def calibration_of_each(one: str, labels: Sequence[Any], probabilities: Any, signs: Any) -> str:
+    """Calibration of some classes or labels, each against all rows that are not of it.
+
+    Parameters
+    ----------
+    one : str
+        What each of them is called, "class" or "label".
+    labels : sequence
+        Their names.
+    probabilities : array, shape (n, K)
+        Of each of them.
+    signs : array, shape (n, K)
+        1 for the rows that are of it, -1 for the others.
+
+    Returns
+    -------
+    str
+        HTML; those with most rows are drawn.
+    """
+    rows = (signs > 0).sum(axis=0)
+    shown = [k for k in sorted(np.argsort(-rows, kind="stable")[:MOST_CURVES].tolist()) if rows[k]]
+    others = {"class": "all others", "label": "the rows without it"}[one]
+    chart = Chart(
+        Axis("predicted probability", 0.0, 1.0), Axis(f"observed share of the {one}", 0.0, 1.0), f"{one}-calibration",
+        f"Calibration of each {one}", f"Of each {one} against {others}, in groups of equally many rows.",
+    )  # fmt: skip
+    chart.line([0, 1], [0, 1], "chance")
+    for place, k in enumerate(shown):
+        curve = CalibrationCurve.of(probabilities[:, k], signs[:, k])
+        chart.line(curve.predicted, curve.observed, f"s{place}")
+    legend = [(f"s{place}", name(labels[k])) for place, k in enumerate(shown)]
+    plural = {"class": "classes", "label": "labels"}[one]
+    left = f" The {plural} with most rows are shown." if len(shown) < len(rows) else ""
+    caption = f"Each {one} against {others}.{left}"
+    return figure(chart.svg(), caption, [*legend, ("chance", "perfect calibration")])
 
 
 def _median(found: Any, sign: int) -> float:

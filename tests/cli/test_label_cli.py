@@ -105,6 +105,32 @@ def test_an_archive_holds_a_matrix_of_labels_and_verbose_says_the_thresholds(fol
     assert f"{model.value(X, Y):.4f}" in capsys.readouterr().out
 
 
+def test_a_comparison_has_the_values_of_both_models_and_their_differences(folder, tmp_path, capsys):
+    rows, other = folder / "rows.csv", tmp_path / "other.model"
+    train = ["train", rows, "--target", TARGET, "--measure", "macro_min", "--network", "linear", "--steps", "5"]
+    assert run(*train, "--validation", "none", "--out", other) == 0
+    paths = [str(folder / "m.model"), str(other), str(rows)]
+    out, page = tmp_path / "c.json", tmp_path / "c.html"
+    assert main(["compare", *paths, "--draws", "30", "--out", str(out), "--html", str(page)]) == 0
+    facts, table = json.loads(out.read_text()), columns(folder)
+    models = [load_model(path) for path in paths[:2]]
+    predicted = [model.predict(table) for model in models]
+    assert facts["differ"] == np.sum((predicted[0] != predicted[1]).any(axis=1)) > 0
+    for name in ("macro_f1", "micro_f1", "macro_min"):
+        m, values = facts["differences"][name], [model.value(table, Y, name) for model in models]
+        assert m["value"] == pytest.approx(values[1] - values[0]) and m["low"] <= m["value"] <= m["high"], name
+    assert f"400 rows; predictions differ on {facts['differ']}" in capsys.readouterr().out
+    assert "Comparison of two models" in page.read_text() and "art, theatre" in page.read_text()
+
+
+def test_models_of_labels_and_of_classes_are_not_compared(folder, tmp_path, capsys):
+    path = tmp_path / "one.model"
+    train = ["train", folder / "rows.csv", "--target", "news", "--network", "linear", "--steps", "2", "--out", path]
+    assert run(*train, "--validation", "none") == 0
+    assert run("compare", folder / "m.model", path, folder / "rows.csv") == 1
+    assert "two models of the same labels" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("text", "expected"), [
     ("micro_f1", Averaged("f1", "micro")),
     ("macro_min", Averaged("min")),

@@ -49,6 +49,12 @@ def test_predictions_are_those_of_fit(classifier):
     np.testing.assert_array_equal(classifier.classes_, [0, 1, 2])
 
 
+def test_its_report_is_that_of_its_model(classifier, tmp_path):
+    facts = classifier.report(X, Y, tmp_path / "a.html", n_resamples=5)
+    assert facts == classifier.model_.report(X, Y, tmp_path / "b.html", n_resamples=5)
+    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
+
+
 def test_it_is_cloned_pickled_and_searched(classifier):
     again = pickle.loads(pickle.dumps(classifier))
     np.testing.assert_array_equal(again.decision_function(X), classifier.decision_function(X))
@@ -105,8 +111,8 @@ def test_what_takes_one_label_a_row_says_so(classifier):
         classifier.predict_prevalence(X)
     with pytest.raises(ValueError, match="by_group is for one label a row"):
         classifier.by_group(X, Y, Y[:, 0])
-    with pytest.raises(ValueError, match="report is for one label a row"):
-        classifier.report(X, Y, "report.html")
+    with pytest.raises(ValueError, match="groups is for measures of two classes"):
+        classifier.report(X, Y, "report.html", groups=Y[:, 0])
     two = pickle.loads(pickle.dumps(classifier))
     two.classes_ = two.classes_[:2]  # as of two labels, which are no two classes
     with pytest.raises(ValueError, match="one label a row"):
