@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import signal
 import sys
 from pathlib import Path
@@ -114,6 +115,50 @@ def two_phases(comm, out: str) -> None:
     models = [an.fit(X, y, "f1", **options), an.fit(X[own], y[own], "f1", comm=comm, **options)]
     gap = max(float(np.abs(a - b).max()) for a, b in zip(*(model.parameters for model in models)))
     Path(f"{out}.{comm.rank}").write_text(json.dumps({"dame_paper": gap}))
+
+
+def several_labels(comm, out: str) -> None:
+    """Three labels, of which some processes lack one, and one process has no rows; also in the estimator."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    Y = (X @ [[1, 0, -1], [0, 1, 1]] + rng.normal(size=(300, 3)) > [0.3, 0.8, 1.2]).astype(int)
+    Y[np.arange(300) > 100, 2] = 0  # the last label is in the first third alone
+    own, weight = part_of(comm, 300), 1.0 + np.arange(300) % 3
+    last = comm.size - 1
+    if comm.size > 2:  # the last process has none, and the one before it the rows of both
+        own = slice(300, 300) if comm.rank == last else slice(own.start, 300) if comm.rank == last - 1 else own
+    gaps = {}
+    for measure, validation in (("f1", 0.3), ("micro_kld", "pair")):
+        options = {
+            "steps": 40, "batch_size": 8, "seed": 3, "optimizer": "sgd", "learning_rate": 0.1,
+            "network": lambda d: networks.mlp(d, (4,), n_scores=3, dtype="float64", seed=0),
+        }  # fmt: skip
+        held = [validation] * 2 if validation == 0.3 else [(X, Y), (X[own], Y[own])]
+        whole = an.fit(X, Y, measure, sample_weight=weight, validation=held[0], **options)
+        spread = an.fit(X[own], Y[own], measure, sample_weight=weight[own], comm=comm, validation=held[1], **options)
+        assert [e.confusion for e in spread.evaluations] == [e.confusion for e in whole.evaluations], measure
+        pairs = [*zip(whole.parameters, spread.parameters), (whole.priors, spread.priors)]
+        pairs += [(whole.thresholds, spread.thresholds), (whole.predict_proba(X), spread.predict_proba(X))]
+        gaps[measure] = max(float(np.abs(a - b).max()) for a, b in pairs)
+    options = {"network": "linear", "steps": 20, "validation": None, "dtype": "float64", "random_state": 2}
+    models = [an.MeasureClassifier(**options).fit(X, Y), an.MeasureClassifier(**options, comm=comm).fit(X[own], Y[own])]
+    gaps["classifier"] = float(np.abs(models[0].predict_proba(X) - models[1].predict_proba(X)).max())
+    for value in spread.parameters:
+        assert all(np.array_equal(value, other) for other in comm.allgather(value))
+    refused = [
+        (lambda: an.fit(X[own], Y[own, : 3 - (comm.rank == 0)], comm=comm), "same columns of labels|columns of train"),
+        (lambda: an.fit(X[own], np.where(Y[own] > 0, 2 - (comm.rank > 0), 0), comm=comm), "0 and 1 only"),
+        (lambda: an.fit(X[own], Y[own] * [1, 1, 0], comm=comm), "none with"),
+        (lambda: an.fit(X[own], Y[own], "f1" if comm.rank else "min", comm=comm), "measure"),
+    ]
+    for call, said in refused:
+        try:
+            call()
+        except ValueError as error:
+            assert re.search(said, str(error)), error
+        else:
+            raise AssertionError(said)
+    Path(f"{out}.{comm.rank}").write_text(json.dumps(gaps))
 
 
 def several_classes(comm, out: str) -> None:

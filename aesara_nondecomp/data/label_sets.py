@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, distinct_rows, is_sparse
 from aesara_nondecomp._checks import require, shown
+from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data.labels import distinct
 
 Array = NDArray[Any]
@@ -42,7 +43,7 @@ class Indicators(NamedTuple):
         """
         return Indicators(self.matrix[chosen], self.labels)
 
-    def check_both(self, weight: Array | None = None, what: str = "labels") -> None:
+    def check_both(self, weight: Array | None = None, what: str = "labels", comm: Communicator = LOCAL) -> None:
         """Refuse a label that all rows have, or none.
 
         Parameters
@@ -51,6 +52,8 @@ class Indicators(NamedTuple):
             Sample weights; rows of weight 0 do not count. Default: all rows count.
         what : str, default "labels"
             The rows, for the message.
+        comm : communicator, optional
+            Of the processes that have parts of the rows. Default: a single process.
 
         Raises
         ------
@@ -58,8 +61,8 @@ class Indicators(NamedTuple):
             If there is one; it names it.
         """
         counted = self.matrix if weight is None else self.matrix[np.asarray(weight) > 0]
-        having = counted.sum(axis=0)
-        for found, kind in ((having == 0, "none"), (having == len(counted), "only rows")):
+        having, n_rows = (sum(comm.allgather(own)) for own in (counted.sum(axis=0), len(counted)))
+        for found, kind in ((having == 0, "none"), (having == n_rows, "only rows")):
             wrong = [label for label, is_wrong in zip(self.labels, found) if is_wrong]
             needed = f"{what} need rows with and rows without each label; leave out those that do not vary"
             require(not wrong, needed, f"{kind} with {wrong[:10]}")

@@ -276,7 +276,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         ValueError
             If data or parameters are unusable; raised before anything is compiled.
         """
-        if is_indicator_matrix(y):
+        if any(communicator(self.comm).allgather(is_indicator_matrix(y))):
             self._fit_labels(X, y, sample_weight, validation, validation_groups=validation_groups, groups=groups)
             return self
         comm = communicator(self.comm)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths
-from aesara_nondecomp.data.label_sets import read_indicators
+from aesara_nondecomp.data.label_sets import Indicators, read_indicators
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import NetworkSpec, make_network
@@ -21,6 +21,7 @@ from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.metrics.label_confusion import label_confusions
 from aesara_nondecomp.metrics.threshold import relative_scores
+from aesara_nondecomp.parallel import Communicator, all_succeed, communicator
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.param_checks import AUTO
 from aesara_nondecomp.training.parameters import check_parameters
@@ -87,12 +88,12 @@ class LabelsMixin(FittedMixin):
         me: Any = self
         check_parameters(warm_start=me.warm_start, resume=me.resume)
         spec = me._spec(X)
-        X = check_rows(self, X, texts=spec.takes_text, reset=True, min_rows=2)
-        found = read_indicators(y)
-        check_lengths(X, found.matrix)
+        comm = communicator(me.comm)
+        X = all_succeed(comm, lambda: self._rows_of_labels(X, y, spec.takes_text, comm))
+        n_labels = max(comm.allgather(_n_labels(y)))
         if validation is not None:
             held, y_held = validation
-            validation = check_rows(self, held, texts=spec.takes_text), y_held
+            validation = all_succeed(comm, lambda: check_rows(self, held, texts=spec.takes_text)), y_held
         names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
                  "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
         further = me.warm_start and hasattr(self, "model_") and self._of_labels()
@@ -100,7 +101,7 @@ class LabelsMixin(FittedMixin):
             X,
             y,
             me.measure,
-            network=self.model_ if further else _maker(spec._replace(n_scores=len(found.labels))),
+            network=self.model_ if further else _maker(spec._replace(n_scores=n_labels)),
             optimizer=spec.optimizer,
             positive=me.pos_label,
             sample_weight=sample_weight,
@@ -108,13 +109,29 @@ class LabelsMixin(FittedMixin):
             checkpoint=me._checkpoint(),
             progress=bool(me.verbose),
             backend=spec.backend,
-            seed=seed_of(me.random_state),
+            seed=comm.bcast(seed_of(me.random_state)),
             **{name: getattr(self, name) for name in names},
             **groups,
         )
-        self.classes_ = np.asarray(found.labels)
+        self.classes_ = np.asarray(self.model_.labels)
         if not self._label_model().calibrations:
-            self.model_.calibrate(X, y)
+            self._calibrate_labels(X, y, comm)
+
+    def _rows_of_labels(self, X: Any, y: Any, texts: bool, comm: Communicator) -> Any:
+        """Checked rows of this process, of which there may be none where there are several."""
+        X = check_rows(self, X, texts=texts, reset=True, min_rows=2 if comm.size == 1 else 0)
+        if comm.size == 1:
+            check_lengths(X, read_indicators(y).matrix)
+        return X
+
+    def _calibrate_labels(self, X: Any, y: Any, comm: Communicator) -> None:
+        """Calibrate the model on the rows of all processes together."""
+        labels = self.model_.labels
+        scores, matrix = np.zeros((0, len(labels))), np.zeros((0, len(labels)), dtype=bool)
+        if _n_labels(y):
+            scores = np.concatenate(list(self.model_.score_blocks([X])))
+            matrix = read_indicators(y, labels).matrix
+        self.model_.calibrate_scores(*(np.concatenate(comm.allgather(own)) for own in (scores, matrix)))
 
     def _of_labels(self) -> bool:
         """Whether it was fitted on a matrix of labels."""
@@ -133,6 +150,12 @@ class LabelsMixin(FittedMixin):
         except (ValueError, TypeError):
             return False
         return True
+
+
+def _n_labels(y: Any) -> int:
+    """The number of labels; 0 of a process without rows."""
+    shape = np.shape(y.matrix if isinstance(y, Indicators) else y) if not hasattr(y, "shape") else y.shape
+    return int(shape[1]) if len(shape) == 2 and shape[0] else 0
 
 
 def _maker(spec: NetworkSpec) -> Any:

@@ -195,7 +195,23 @@ class MultilabelModel(NetworkModel):
         MultilabelModel
             Itself.
         """
-        scores, matrix = self._scored(X, y)
+        return self.calibrate_scores(*self._scored(X, y))
+
+    def calibrate_scores(self, scores: NDArray[Any], matrix: NDArray[Any]) -> MultilabelModel:
+        """Fit the calibrations on scores, which several processes may have computed.
+
+        Parameters
+        ----------
+        scores : array, shape (n, L)
+            As from `score_blocks`.
+        matrix : bool array, shape (n, L)
+            Which labels the rows have.
+
+        Returns
+        -------
+        MultilabelModel
+            Itself.
+        """
         signs = np.where(matrix, 1, -1)
         self.calibrations = tuple(Calibration.fit(scores[:, k], signs[:, k]) for k in range(len(self.labels)))
         return self

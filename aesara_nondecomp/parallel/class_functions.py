@@ -1,4 +1,4 @@
-"""The functions of a network of K classes over the rows of all processes."""
+"""The functions of a network of K classes, or of several labels, over the rows of all processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DistributedClassFunctions(SpreadFunctions):
 
     Parameters
     ----------
-    functions : ClassFunctions
+    functions : ClassFunctions or LabelFunctions
         Equal in all processes, as are the weights they start from.
     comm : communicator
         Of the processes.
@@ -60,7 +60,7 @@ class DistributedClassFunctions(SpreadFunctions):
             found, gradients = self.functions.gradients(X.X, own, own_weight)
             sums = found.table.ravel()
         # The gradient of a process is that of its rows' mean; sums are what adds up.
-        self._add_up(sums, gradients, X, total_weight)
+        self._add_up(sums, gradients, X, total_weight * self.functions.n_problems)
         total = ConfusionSums(self._total[: self._n_sums].reshape(self._table).astype(np.float64))
         return total, self._apply(1 / (float(total.weight.sum()) or 1.0))
 
@@ -101,7 +101,7 @@ class DistributedClassFunctions(SpreadFunctions):
         array, shape (n, K)
         """
         rows, positions, n = own_rows(X)
-        own = np.zeros((n, self.functions.cells.n_classes), dtype=self.functions.network.dtype)
+        own = np.zeros((n, self.functions.n_scores), dtype=self.functions.network.dtype)
         if len(positions):
             own[positions] = self.functions.scores(rows)
         return self._sum(own)

@@ -101,6 +101,16 @@ class ClassFunctions(Weights):
         self._steered = [each.get_value(borrow=True) for each in shared]
         self._divisor = _divisor(self.cells.shares)
 
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of a row."""
+        return self.cells.n_classes
+
+    @property
+    def n_problems(self) -> int:
+        """How many problems a row stands for: of K classes one, of several labels as many as there are labels."""
+        return 1
+
     def steer(self, step: StepGains, learning_rate: float, shares: NDArray[Any] | None = None) -> None:
         """Set what the following steps ascend, and their learning rate.
 

@@ -51,6 +51,14 @@ class LabelFunctions(ClassFunctions):
         self.sets = np.zeros((0, len(priors)), dtype=bool) if sets is None else sets
         self._sets = aesara.shared(self.sets.astype("int32"), name="sets")
 
+    @property
+    def n_scores(self) -> int:
+        return self.cells.n_cells // 2
+
+    @property
+    def n_problems(self) -> int:
+        return self.n_scores
+
     def shares_in(self, row_shares: NDArray[Any] | None) -> NDArray[Any] | None:
         if row_shares is None:
             return None
@@ -59,7 +67,7 @@ class LabelFunctions(ClassFunctions):
 
     def _rewards(self, scores: Any) -> tuple[Any, Any]:
         (row_set, weight), (gains, logs, shift) = self._rows, self._objective
-        n_labels = self.cells.n_cells // 2
+        n_labels = self.n_scores
         cell = 2 * np.arange(n_labels, dtype="int32") + self._sets[row_set]
         # 0 and f, as a product: the gradient of what joins two columns has no implementation in JAX.
         pairs = scores.reshape((-1, 1)) * np.array([[0, 1]], dtype=scores.dtype)

@@ -231,7 +231,7 @@ def fit(
         "refit": getattr(validation, "refit", None) or None,
     }  # fmt: skip
     X, y = inputs_of(X, y, target, alone, comm)
-    of_labels = is_indicator_matrix(y)
+    of_labels = any(comm.allgather(is_indicator_matrix(y)))  # a process without rows may have no matrix
     if of_labels or is_of_classes(y, measure, comm):
         unavailable = {"positive": positive, "prior": prior}
         of_cells = {"groups": groups, "constraints": constraints or None}

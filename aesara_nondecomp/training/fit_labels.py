@@ -18,15 +18,16 @@ from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.label_model import MultilabelModel
-from aesara_nondecomp.parallel import Communicator
+from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
 from aesara_nondecomp.step.label_functions import LabelFunctions
+from aesara_nondecomp.training.agreement import stated
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
 from aesara_nondecomp.training.label_recipes import label_recipe
-from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores
+from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores, on_first_process
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import complete_training
@@ -72,7 +73,7 @@ def fit_labels(
     seed : int, numpy Generator or None
         As for `fit`.
     comm : communicator
-        Of a single process.
+        As for `fit`.
     backend : {"c", "jax"} or None
         As for `fit`.
     unavailable : mapping of str to object
@@ -90,22 +91,29 @@ def fit_labels(
         If an argument is unusable.
     """
     further = network if isinstance(network, MultilabelModel) else None
-    given, measure = _checked(measure, optimizer, backend, comm, unavailable, options)
-    found = read_indicators(y, further.labels if further else None)
-    found.check_both(_weight(sample_weight, len(found.matrix)))
+    given, measure = all_succeed(comm, lambda: _checked(measure, optimizer, backend, unavailable, options))
     stopping: EarlyStopping | None = given["validation"]
     stopping = EarlyStopping() if stopping is None and algorithm == "plug_in" else stopping
-    sets, codes, rows_held_out = _sets(found, stopping and stopping.validation)
-    label_recipe(algorithm, measure, label_cells(found.matrix.mean(axis=0)), eps=0.5)  # refuses before any work
+    found = _read(y, further.labels if further else None, comm)
+    weight = all_succeed(comm, lambda: _weight(sample_weight, len(found.matrix)))
+    all_succeed(comm, lambda: found.check_both(weight, comm=comm))
+    sets, codes, rows_held_out = _sets(found, stopping and stopping.validation, comm)
+    trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], len(found.labels)))
+    whole = label_cells(np.full(len(found.labels), 0.5))
+    all_succeed(comm, lambda: label_recipe(algorithm, measure, whole, eps=0.5))  # refuses before any work
+    if comm.size > 1:
+        chosen = {"optimizer": optimizer, "backend": backend, "seed": seed, "algorithm": algorithm}
+        agree(comm, stated({**given, **chosen, "measure": measure, "network": network, "labels": found.labels}))
+    callbacks = on_first_process(given["on_step"], comm)
     stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
     rng = generator_of(seed, stored, comm)
     start = dict(rng.bit_generator.state)
     refits = stopping is not None and stopping.refit
-    trained = _network(X, network, given["standardize"], len(found.labels))
     data = prepare(
         X, codes, network=trained,
         encoder=further.encoder if further else None, sample_weight=sample_weight, validation=rows_held_out,
-        validation_groups=validation_groups, refit=refits, standardize=given["standardize"], seed=rng, sets=sets,
+        validation_groups=validation_groups, refit=refits, standardize=given["standardize"], seed=rng, comm=comm,
+        sets=sets,
     )  # fmt: skip
     priors = _priors(data, sets)
     functions = _functions(data, priors, sets, optimizer, value_or(backend, "c"))
@@ -115,14 +123,14 @@ def fit_labels(
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = label_monitor_of(stopping, measure, how, settings, sets)
-        placed = placement_of(functions.backend)
-        fitting = CrossFit(functions, data, how.recipe.phases, settings, monitor, rng, initial, placed)
-        if stored:
+        placed, spread = placement_of(functions.backend), distributed(functions, comm)
+        fitting = CrossFit(spread, data, how.recipe.phases, settings, monitor, rng, initial, placed)
+        if stored or comm.size > 1:
             mark = fingerprint(fitting, measure=str(measure), initial=initial, sets=[sets])
-            stored.begin(start, mark, fitting)
-        choice, parameters, interrupted = complete_training(
-            fitting, stored, given["on_step"], given["progress"], refits
-        )
+            agree(comm, mark)
+        if stored:
+            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
+        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
     return MultilabelModel(
         functions,
         parameters[0],
@@ -140,13 +148,11 @@ def fit_labels(
 
 
 def _checked(
-    measure: Any, optimizer: Any, backend: Any, comm: Communicator, unavailable: Mapping[str, Any],
-    options: Mapping[str, Any],
-) -> tuple[dict[str, Any], Averaged]:  # fmt: skip
+    measure: Any, optimizer: Any, backend: Any, unavailable: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[dict[str, Any], Averaged]:
     """The parameters and the measure as they are used."""
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of a matrix of labels, leave it out", value)
-    require(comm.size == 1, "a matrix of labels is trained in one process: leave comm out", f"{comm.size} processes")
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)
@@ -156,25 +162,52 @@ def _checked(
     return given, Averaged.get(measure)
 
 
+def _read(y: Any, labels: tuple[Any, ...] | None, comm: Communicator, what: str = "labels") -> Indicators:
+    """Which labels this process's rows have; a process of several may have no rows."""
+    found = all_succeed(comm, lambda: None if comm.size > 1 and _is_empty(y) else read_indicators(y, labels))
+    known = [own for own in comm.allgather(found and found.labels) if own]
+
+    def of_all() -> Indicators:
+        require(bool(known), f"{what} must have rows and columns", "none in any process")
+        require(all(own == known[0] for own in known), "all processes need the same columns of labels", known[:3])
+        return found or Indicators(np.zeros((0, len(known[0])), dtype=bool), known[0])
+
+    return all_succeed(comm, of_all)
+
+
+def _is_empty(y: Any) -> bool:
+    rows = y.matrix if isinstance(y, Indicators) else y
+    return bool(rows.shape[0] == 0 if hasattr(rows, "shape") else len(rows) == 0)
+
+
 def _weight(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
-    if sample_weight is None:
+    if sample_weight is None or not n_rows:  # a process of several may have no rows
         return None
     weight = as_vector(sample_weight, "sample_weight")
     require(len(weight) == n_rows, f"sample_weight must hold one weight for each of the {n_rows} rows", len(weight))
     return weight
 
 
-def _sets(found: Indicators, validation: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:
+def _sets(found: Indicators, validation: Any, comm: Communicator) -> tuple[NDArray[Any], NDArray[Any], Any]:
     """The sets of labels, that of each row, and which rows are held out: rows of the caller's own with their sets."""
     if validation is None or not is_pair(validation):
-        rows = LabelSets.of(found.matrix)
-        return rows.sets, rows.codes, validation
-    require(len(validation) == 2, "validation needs no groups here: give (X, y)", "three values")
-    held = read_indicators(validation[1], found.labels)
-    held.check_both(what="validation rows")
-    both = LabelSets.of(np.concatenate([found.matrix, held.matrix]))
+        return *_sets_of_all(found.matrix, comm), validation
+    needed = "validation needs no groups here: give (X, y)"
+    all_succeed(comm, lambda: require(len(validation) == 2, needed, "three values"))
+    held = _read(validation[1], found.labels, comm, "validation rows")
+    all_succeed(comm, lambda: held.check_both(what="validation rows", comm=comm))
+    sets, codes = _sets_of_all(np.concatenate([found.matrix, held.matrix]), comm)
     n = len(found.matrix)
-    return both.sets, both.codes[:n], (validation[0], both.codes[n:])
+    return sets, codes[:n], (validation[0], codes[n:])
+
+
+def _sets_of_all(matrix: NDArray[Any], comm: Communicator) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The sets of labels that rows of any process have, and those of this process's rows."""
+    own = LabelSets.of(matrix)
+    parts = comm.allgather(own.sets)
+    whole = LabelSets.of(np.concatenate(parts))
+    first = sum(map(len, parts[: comm.rank]))
+    return whole.sets, whole.codes[first : first + len(own.sets)][own.codes]
 
 
 def _network(X: Any, network: Any, standardize: bool, n_labels: int) -> Any:

@@ -423,6 +423,12 @@ def test_several_classes_end_as_in_one_process(size, tmp_path):
 
 
 @needs_mpi
+def test_several_labels_end_as_in_one_process(tmp_path):
+    for gaps in written(3, tmp_path / "gaps", "several_labels"):
+        assert len(gaps) == 3 and max(gaps.values()) < 1e-9, gaps
+
+
+@needs_mpi
 @pytest.mark.parametrize("job", ["two_phases", "text", "classifier"])
 def test_phases_texts_and_the_estimator_end_as_in_one_process(job, tmp_path):
     for gaps in written(2, tmp_path / "gaps", job):
