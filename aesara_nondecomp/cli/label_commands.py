@@ -101,7 +101,7 @@ def trained(
         **label_evaluation(model, confusions),
     }
     value = facts["measures"][str(model.measure)]
-    trivial = f"the same labels for all {number_text(value['trivial'])}"
+    trivial = f"one prediction for all {number_text(value['trivial'])}"
     lines = [
         *_model_lines(facts["model"]),
         f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows "

@@ -34,7 +34,7 @@ def _overview(found: Evaluated) -> Section:
     told = f"{facts['rows']:,} rows with {len(facts['labels'])} labels"
     one_for_all = len(set(facts["model"]["thresholds"])) == 1
     predicts = "one threshold for all labels" if one_for_all else "a threshold for each label"
-    return overview_section(found, told, "the same labels for all rows", [("predicts by", predicts)])
+    return overview_section(found, told, "the same prediction for all rows", [("predicts by", predicts)])
 
 
 def _warnings(found: Evaluated) -> Section:
