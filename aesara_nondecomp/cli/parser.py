@@ -400,7 +400,7 @@ def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeas
         if name not in (*measures.names(), "recall") and name in measures.multiclass.names() and not of_labels:
             return measures.multiclass.get(name, **{key.strip(): json.loads(value) for key, value in pairs})
         average, _, own = name.partition("_")
-        averaged = average in measures.averaged.AVERAGES and name not in measures.names()
+        averaged = average in measures.averaged.AVERAGES and own in measures.names()
         measure = measures.get(own if averaged else name, **{key.strip(): float(value) for key, value in pairs})
         return measures.Averaged(measure, average) if averaged else measure
     except (ValueError, TypeError) as error:

@@ -175,7 +175,7 @@ WRONG = {
     "of classes": (["--target", "news,sport", "--measure", "kappa"], 2, "several labels need a measure of two classes"),
     "average of one": (["--target", "news", "--measure", "macro_min"], 1, "macro_min is a measure of several labels"),
     "micro of one": (["--target", "news", "--measure", "micro_f1"], 1, "'micro_f1' needs the parameter negative"),
-    "unknown": (["--target", "news,sport", "--measure", "macro_mini"], 2, "unknown measure 'mini'"),
+    "unknown": (["--target", "news,sport", "--measure", "macro_mini"], 2, "unknown measure 'macro_mini'"),
     "algorithm": (["--target", "news,sport", "--algorithm", "struct_ann"], 1, "unknown algorithm of several labels"),
     "input left": (["--target", TARGET, "--drop", "a,b,colour"], 1, "no feature columns beside the labels"),
 }
