@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import measures, metrics
+from aesara_nondecomp import metrics
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
@@ -18,7 +18,7 @@ from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_block
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
-from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, worst_value
+from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
 from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
@@ -53,7 +53,9 @@ def trained(
         "steps": len(model.history),
         "best_step": model.best_step,
         "judged_on": f"{rows} rows",
-        **reports.evaluation(model, matrix, draws=1000, seed=options.seed, worst=_worst_group(model, rows, table)),
+        **reports.evaluation(
+            model, matrix, draws=1000, seed=options.seed, worst=reports.worst_of_training(model, rows, table)
+        ),
     }
     value = facts["measures"][str(model.measure)]
     interval = f"95 % interval {interval_text(value['low'], value['high'])}, one label for all {value['trivial']:.4f}"
@@ -207,13 +209,3 @@ def _scored(model: Model, options: argparse.Namespace, groups: Any) -> tuple[Any
     blocks = model.decision_blocks(in_blocks(table.X))
     scores = np.concatenate(list(with_progress(blocks, options, signs.size)))
     return table.X, Scored(model, signs, scores), table.groups
-
-
-def _worst_group(model: Model, rows: str, table: LabelledTable) -> dict[str, float] | None:
-    """The value of a measure of the worst group; on rows held out, that by which the best step was chosen."""
-    if not isinstance(model.measure, measures.GroupMeasure):
-        return None
-    if rows == "training":
-        return worst_value(model.measure, model.by_group(table.X, table.y, table.groups))
-    found = [each.value for each in model.evaluations if each.step == model.best_step]
-    return {"value": found[0] if found else math.nan, **dict.fromkeys(("low", "high", "trivial"), math.nan)}

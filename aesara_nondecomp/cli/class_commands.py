@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli.class_reports import (
     class_comparison_lines,
@@ -17,7 +17,7 @@ from aesara_nondecomp.cli.class_reports import (
     class_prevalence_lines,
 )
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.reports import steps_text
+from aesara_nondecomp.cli.reports import steps_text, worst_of_training
 from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
@@ -33,6 +33,7 @@ from aesara_nondecomp.reports.class_facts import (
     predicted_classes,
 )
 from aesara_nondecomp.reports.class_sections import class_evaluation_page
+from aesara_nondecomp.reports.facts import by_group_and_constraints
 from aesara_nondecomp.reports.two_models import Scored
 
 
@@ -57,7 +58,8 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
         If there is such a measure, but not with such parameters.
     """
     described = describe_measure(measure)
-    known = (*multiclass.names(), *multiclass.catalogue.ALIASES)
+    catalogue = multiclass.catalogue
+    known = (*multiclass.names(), *catalogue.WITH_GROUPS_OR_CONSTRAINTS, *catalogue.ALIASES)
     if isinstance(measure, MulticlassMeasure) or described["name"] not in known or count_labels(y) <= 2:
         return measure
     try:
@@ -82,7 +84,7 @@ def trained(
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
-        The training file, which is not looked at.
+        The training file.
 
     Returns
     -------
@@ -96,14 +98,14 @@ def trained(
         "steps": len(model.history),
         "best_step": model.best_step,
         "judged_on": f"{rows} rows",
-        **class_evaluation(model, matrix, draws=1000, seed=options.seed),
+        **class_evaluation(model, matrix, draws=1000, seed=options.seed, worst=worst_of_training(model, rows, table)),
     }
     value = facts["measures"][str(model.measure)]
     interval = f"95 % interval {interval_text(value['low'], value['high'])}, one class for all {value['trivial']:.4f}"
     lines = [
         *class_model_lines(facts["model"]),
-        f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows "
-        f"({interval})",
+        f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows"
+        + ("" if math.isnan(value["low"]) else f" ({interval})"),
         f"saved in {options.out}",
     ]
     return facts, lines
@@ -165,12 +167,16 @@ def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
     """
     model.require_calibration()
     table, scored = _scored(model, options, options.groups)
-    facts = class_evaluation_facts(model, scored.scores, scored.truth, options.draws, options.seed)
+    by_group, verdicts = by_group_and_constraints(model, table.X, table.y, table.groups)
+    facts = class_evaluation_facts(
+        model, scored.scores, scored.truth, options.draws, options.seed, (), by_group, verdicts
+    )
     lines = [
         *class_model_lines(facts["model"]),
         f"{facts['rows']} rows",
         "",
         *class_evaluation_lines(facts),
+        *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
     return facts, lambda: class_evaluation_page(
         model, table.X, scored.truth, scored.scores, facts, options.seed
@@ -230,7 +236,6 @@ def compared(models: Sequence[ClassModel], names: Sequence[str], options: argpar
 
 def _scored(model: Any, options: argparse.Namespace, groups: Any = None) -> tuple[LabelledTable, Scored]:
     """A labelled file, and the model with its labels and scores."""
-    require(not groups, "groups are reported for labels of two classes: leave --groups out", groups)
-    table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
+    table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal, groups)
     rows, codes = model._labelled(table.X, table.y)
     return table, Scored(model, codes, model._scores(rows))

@@ -26,7 +26,9 @@ def class_model_lines(facts: dict[str, Any]) -> list[str]:
         One line.
     """
     labels = ", ".join(map(repr, facts["classes"][:MOST_SHOWN])) + ", ..." * (len(facts["classes"]) > MOST_SHOWN)
-    return [f"trained for {facts['measure']}, {len(facts['classes'])} classes ({labels}), predicts by {facts['rule']}"]
+    under = f" under {', '.join(facts['constraints'])}" if facts["constraints"] else ""
+    classes = f"{len(facts['classes'])} classes ({labels})"
+    return [f"trained for {facts['measure']}{under}, {classes}, predicts by {facts['rule']}"]
 
 
 def class_evaluation_lines(facts: dict[str, Any]) -> list[str]:

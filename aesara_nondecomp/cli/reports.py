@@ -9,8 +9,10 @@ from typing import Any
 
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data.files import STANDARD_STREAM
-from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences
+from aesara_nondecomp.measures.groups import WorstOfForms
+from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences, worst_value
 
 __all__ = [
     "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
@@ -52,6 +54,31 @@ def steps_text(model: Any) -> str:
     str
     """
     return f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
+
+
+def worst_of_training(model: Any, rows: str, table: LabelledTable) -> dict[str, float] | None:
+    """The value of a measure of the worst group; on rows held out, that by which the best step was chosen.
+
+    Parameters
+    ----------
+    model : Model or ClassModel
+        The model.
+    rows : str
+        Which rows it is judged on.
+    table : LabelledTable
+        The training rows.
+
+    Returns
+    -------
+    dict of str to float, or None
+        None for another measure.
+    """
+    if not isinstance(model.measure, WorstOfForms):
+        return None
+    if rows == "training":
+        return worst_value(model.measure, model.by_group(table.X, table.y, table.groups))
+    found = [each.value for each in model.evaluations if each.step == model.best_step]
+    return {"value": found[0] if found else math.nan, **dict.fromkeys(("low", "high", "trivial"), math.nan)}
 
 
 def choice_lines(model: Any, facts: dict[str, Any], rows: int, seconds: float) -> list[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths, encode_as, encode_classes_as
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.input_checks import check_rows
@@ -226,11 +225,9 @@ class FittedMixin:
         dict of str to object
             The figures of the page, ready for JSON.
         """
-        rows, options = self._rows(X), {"n_resamples": n_resamples, "seed": seed}
-        if groups is not None:
-            self._require_two("groups")
-            options["groups"] = groups
-        return self.model_.report(rows, y, path, **options)  # type: ignore[no-any-return]
+        rows = self._rows(X)
+        found = self.model_.report(rows, y, path, groups=groups, n_resamples=n_resamples, seed=seed)
+        return found  # type: ignore[no-any-return]
 
     @property
     def quantifier_(self) -> Quantifier | ClassQuantifier:
@@ -281,9 +278,6 @@ class FittedMixin:
         """Whether the fitted model is of several classes."""
         compat.check_is_fitted(self, "model_")
         return not isinstance(self.model_, Model)
-
-    def _require_two(self, what: str) -> None:
-        require(not self._of_several(), f"{what} is for measures of two classes", self.model_.measure)
 
     def _rows(self, X: Any) -> Any:
         compat.check_is_fitted(self, "model_")

@@ -224,7 +224,9 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         """
         return float(self.measure.oriented(self.value(X, y, groups=groups)))
 
-    def report(self, X: Any, y: Any, path: Any, *, n_resamples: int = 1000, seed: Any = 0) -> dict[str, Any]:
+    def report(
+        self, X: Any, y: Any, path: Any, *, groups: Any = None, n_resamples: int = 1000, seed: Any = 0
+    ) -> dict[str, Any]:
         """Write a web page that shows how good the predictions are: one file, which needs no network and no script.
 
         Parameters
@@ -235,6 +237,8 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             True labels.
         path : str or path-like
             The file, such as "report.html".
+        groups : array-like of shape (n,) or table, optional
+            The group of each row, to report by group too.
         n_resamples : int, default 1000
             Bootstrap resamples for the intervals, at least 1.
         seed : int, numpy Generator or None, default 0
@@ -248,20 +252,22 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         Raises
         ------
         ValueError
-            If X, y, `n_resamples` or `seed` is unusable.
+            If X, y, groups, `n_resamples` or `seed` is unusable.
         OSError
             If the file cannot be written.
         """
         from aesara_nondecomp.reports.class_facts import class_evaluation_facts
         from aesara_nondecomp.reports.class_sections import class_evaluation_page
+        from aesara_nondecomp.reports.facts import by_group_and_constraints
         from aesara_nondecomp.reports.page import write_page
 
         check_writable(path)
         positive_int("n_resamples", n_resamples)
         random_generator(seed)
         rows, codes = self._labelled(X, y)
+        by_group, verdicts = by_group_and_constraints(self, X, y, groups)
         scores = self._scores(rows)
-        facts = class_evaluation_facts(self, scores, codes, n_resamples, seed)
+        facts = class_evaluation_facts(self, scores, codes, n_resamples, seed, (), by_group, verdicts)
         write_page(path, class_evaluation_page(self, X, codes, scores, facts, seed))
         return facts
 

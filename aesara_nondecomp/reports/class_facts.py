@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import MulticlassMeasure
+from aesara_nondecomp.measures.multiclass import GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import (
     RATES,
     bootstrap_classes,
@@ -17,8 +17,10 @@ from aesara_nondecomp.metrics.class_bootstrap import (
     class_values,
     trivial_class_value,
 )
+from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores, is_diagonal
-from aesara_nondecomp.reports.facts import measure_facts, shown_label
+from aesara_nondecomp.metrics.constraint_report import ConstraintReport
+from aesara_nondecomp.reports.facts import measure_facts, shown_label, worst_value
 
 
 def class_model_facts(model: Any) -> dict[str, Any]:
@@ -32,10 +34,12 @@ def class_model_facts(model: Any) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        "measure", the labels as "classes", their shares in training as "priors", and by which "rule" one is predicted.
+        "measure", "constraints", the labels as "classes", their shares in training as "priors", and by which "rule" one
+        is predicted.
     """
     return {
         "measure": str(model.measure),
+        "constraints": [str(constraint) for constraint in model.constrained_by],
         "classes": [shown_label(label) for label in model.classes],
         "priors": model.priors.tolist(),
         "rule": rule_name(model),
@@ -66,7 +70,7 @@ def reported_measures(model: Any, more: Iterable[MulticlassMeasure] = ()) -> dic
     Parameters
     ----------
     model : ClassModel
-        A trained model. Measures of the order of the classes are left out where labels are text.
+        A trained model. Measures of the order of the classes are left out where labels are text, and those of groups.
     more : iterable of MulticlassMeasure, optional
         Further measures.
 
@@ -75,11 +79,32 @@ def reported_measures(model: Any, more: Iterable[MulticlassMeasure] = ()) -> dic
     dict of str to MulticlassMeasure
     """
     ordered = all(isinstance(label, Real) for label in model.classes)
-    return {str(measure): measure for measure in (model.measure, *more, *multiclass.defaults(ordered))}
+    asked = (model.measure, *more, *multiclass.defaults(ordered))
+    return {str(measure): measure for measure in asked if not isinstance(measure, GroupMeasure)}
+
+
+def measure_of_classes(measure: MulticlassMeasure) -> MulticlassMeasure:
+    """The measure that is shown where there are no groups: the one trained for, or "min_recall" in place of theirs.
+
+    Parameters
+    ----------
+    measure : MulticlassMeasure
+        Trained for.
+
+    Returns
+    -------
+    MulticlassMeasure
+    """
+    return multiclass.get("min_recall") if isinstance(measure, GroupMeasure) else measure
 
 
 def class_evaluation(
-    model: Any, table: Any, draws: int, seed: Any, more: Iterable[MulticlassMeasure] = ()
+    model: Any,
+    table: Any,
+    draws: int,
+    seed: Any,
+    more: Iterable[MulticlassMeasure] = (),
+    worst: dict[str, float] | None = None,
 ) -> dict[str, Any]:
     """Evaluate a model of several classes by every measure, with bootstrap intervals.
 
@@ -95,6 +120,8 @@ def class_evaluation(
         Seed of the bootstrap.
     more : iterable of MulticlassMeasure, optional
         Further measures, beside those of `reported_measures`.
+    worst : dict of str to float, optional
+        From `ClassGroupReport.value`, for a model of the worst group. Default: its measure is left out.
 
     Returns
     -------
@@ -107,11 +134,13 @@ def class_evaluation(
     chosen = reported_measures(model, more)
     intervals = bootstrap_classes(table, chosen.values(), n_resamples=draws, seed=seed)
     values = class_values(chosen.values(), table)
+    by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
     return {
         "rows": int(table.sum()),
         "table": table.tolist(),
         "classes": _facts_of_classes(class_model_facts(model)["classes"], table, intervals.classes),
-        "measures": {
+        "measures": by_group
+        | {
             name: measure_facts(measure, value, *intervals.measures[name], trivial_class_value(measure, table))
             for (name, measure), value in zip(chosen.items(), values)
         },
@@ -133,7 +162,14 @@ def _facts_of_classes(labels: list[Any], table: Any, intervals: dict[str, Any]) 
 
 
 def class_evaluation_facts(
-    model: Any, scores: Any, codes: Any, draws: int, seed: Any, more: Iterable[MulticlassMeasure] = ()
+    model: Any,
+    scores: Any,
+    codes: Any,
+    draws: int,
+    seed: Any,
+    more: Iterable[MulticlassMeasure] = (),
+    by_group: ClassGroupReport | None = None,
+    verdicts: ConstraintReport | None = None,
 ) -> dict[str, Any]:
     """All figures of the report of a model of several classes on labelled rows.
 
@@ -151,14 +187,24 @@ def class_evaluation_facts(
         Seed of the bootstrap.
     more : iterable of MulticlassMeasure, optional
         Further measures, as in `class_evaluation`.
+    by_group : ClassGroupReport, optional
+        How the model does by group. Default: the rows have no groups.
+    verdicts : ConstraintReport, optional
+        Whether constraints hold. Default: there are none.
 
     Returns
     -------
     dict of str to object
-        As of `class_evaluation`, with the "model".
+        As of `class_evaluation`, with the "model"; "groups" and "constraints" where they are given.
     """
     table = class_confusion(codes, predicted_classes(model, scores), len(model.classes))
-    return {"model": class_model_facts(model), **class_evaluation(model, table, draws, seed, more)}
+    worst = worst_value(model.measure, by_group)
+    return {
+        "model": class_model_facts(model),
+        **class_evaluation(model, table, draws, seed, more, worst),
+        **({} if by_group is None else {"groups": by_group.as_dict()}),
+        **({} if verdicts is None else {"constraints": verdicts.as_dict()}),
+    }
 
 
 def predicted_classes(model: Any, scores: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.reports import markup
-from aesara_nondecomp.reports.class_facts import predicted_classes
+from aesara_nondecomp.reports.class_facts import measure_of_classes, predicted_classes
 from aesara_nondecomp.reports.curves import CalibrationCurve
 from aesara_nondecomp.reports.frame import (
     Evaluated,
@@ -22,6 +22,7 @@ from aesara_nondecomp.reports.frame import (
     training_section,
     warnings_section,
 )
+from aesara_nondecomp.reports.group_sections import constraints_section, groups_section
 from aesara_nondecomp.reports.markup import Markup, Section, figure, name, number, shaded
 from aesara_nondecomp.reports.page import page_of
 from aesara_nondecomp.reports.pictures import calibration_curve, calibration_of_each
@@ -39,7 +40,9 @@ def _overview(found: Evaluated) -> Section:
         "linearised": "the largest expected gain of the measure",
     }
     told = f"{facts['rows']:,} rows of {len(about['classes'])} classes"
-    return overview_section(found, told, "one class for all rows", [("predicts", rules[about["rule"]])])
+    pairs = [("under", ", ".join(about["constraints"])), ("predicts", rules[about["rule"]])]
+    shown = about["measure"] if about["measure"] in facts["measures"] else str(measure_of_classes(found.model.measure))
+    return overview_section(found, told, "one class for all rows", pairs, shown)
 
 
 def _warnings(found: Evaluated) -> Section:
@@ -157,6 +160,8 @@ SECTIONS: tuple[Callable[[Evaluated], Section | None], ...] = (
     _confusion,
     _classes,
     measures_section,
+    groups_section,
+    constraints_section,
     _probabilities,
     importance_section,
     training_section,
@@ -189,8 +194,10 @@ def class_evaluation_page(
         HTML.
     """
 
+    shown = measure_of_classes(model.measure)
+
     def value(of_scores: NDArray[Any], truth: NDArray[Any]) -> float:
         table = class_confusion(truth, predicted_classes(model, of_scores), len(model.classes))
-        return float(model.measure.oriented(model.measure.from_confusion(table)))
+        return float(shown.oriented(shown.from_confusion(table)))
 
     return page_of(Evaluated.of(model, X, codes, scores, facts, seed, value), SECTIONS)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
@@ -205,14 +206,12 @@ def evaluation_facts(
     }
 
 
-def by_group_and_constraints(
-    model: Any, X: Any, y: Any, groups: Any
-) -> tuple[GroupReport | None, ConstraintReport | None]:
+def by_group_and_constraints(model: Any, X: Any, y: Any, groups: Any) -> tuple[Any, ConstraintReport | None]:
     """How a model does by group, and whether the constraints that it was trained under hold.
 
     Parameters
     ----------
-    model : Model
+    model : Model or ClassModel
         The model.
     X : matrix, shape (n, d), table or list of str
         As raw as the training rows.
@@ -223,7 +222,7 @@ def by_group_and_constraints(
 
     Returns
     -------
-    by_group : GroupReport or None
+    by_group : GroupReport, ClassGroupReport or None
         None without groups.
     verdicts : ConstraintReport or None
         None without constraints.
@@ -233,14 +232,14 @@ def by_group_and_constraints(
     return by_group, model.constraints(X, y, groups, asked) if asked else None
 
 
-def worst_value(measure: measures.Measure, by_group: GroupReport | None) -> dict[str, float] | None:
+def worst_value(measure: Any, by_group: Any) -> dict[str, float] | None:
     """The value of a measure of the worst group, with its interval and the trivial value.
 
     Parameters
     ----------
-    measure : Measure
+    measure : Measure or MulticlassMeasure
         Any measure.
-    by_group : GroupReport or None
+    by_group : GroupReport, ClassGroupReport or None
         How a model does by group.
 
     Returns
@@ -248,9 +247,9 @@ def worst_value(measure: measures.Measure, by_group: GroupReport | None) -> dict
     dict of str to float, or None
         None for another measure, or without groups.
     """
-    if by_group is None or not isinstance(measure, measures.GroupMeasure):
+    if by_group is None or not isinstance(measure, WorstOfForms):
         return None
-    return by_group.value(measure)
+    return by_group.value(measure)  # type: ignore[no-any-return]
 
 
 def measure_of_rates(measure: measures.Measure) -> measures.Measure:

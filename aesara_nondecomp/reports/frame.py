@@ -85,7 +85,9 @@ class Evaluated(NamedTuple):
         return cls(model, unknown, truth, scores, facts, *found)
 
 
-def overview_section(found: Evaluated, told: str, constant: str, pairs: Sequence[tuple[str, Any]]) -> Section:
+def overview_section(
+    found: Evaluated, told: str, constant: str, pairs: Sequence[tuple[str, Any]], shown: str | None = None
+) -> Section:
     """The value of the measure trained for, and how the model was made.
 
     Parameters
@@ -98,15 +100,18 @@ def overview_section(found: Evaluated, told: str, constant: str, pairs: Sequence
         The predictions that the trivial value is of.
     pairs : sequence of tuple
         Further terms with their descriptions; those without a description are left out.
+    shown : str, optional
+        The measure whose value is shown. Default: the one trained for.
 
     Returns
     -------
     Section
     """
     about = found.facts["model"]
-    value = found.facts["measures"].get(about["measure"])
-    shown = number(value["value"]) if value else "without groups"
-    headline = Markup(f"{escaped(about['measure'])} <strong>{shown}</strong> on {told}")
+    shown = about["measure"] if shown is None else shown
+    value = found.facts["measures"].get(shown)
+    told_value = number(value["value"]) if value else "without groups"
+    headline = Markup(f"{escaped(shown)} <strong>{told_value}</strong> on {told}")
     beside = (
         f"95\u00a0% interval {interval(value['low'], value['high'])}; {constant} has {number(value['trivial'])}; "
         f"{value['better']} is better."

@@ -18,7 +18,8 @@ from aesara_nondecomp.reports.frame import (
     training_section,
     warnings_section,
 )
-from aesara_nondecomp.reports.markup import Markup, Section, interval, name, number
+from aesara_nondecomp.reports.group_sections import constraints_section, groups_section
+from aesara_nondecomp.reports.markup import Markup, Section, name, number
 from aesara_nondecomp.reports.pictures import calibration, precision_recall, roc, score_histogram
 
 
@@ -113,54 +114,14 @@ def _prevalence(found: Evaluated) -> Section | None:
     return Section("prevalence", "Prevalence", markup.table(caption, header, rows))
 
 
-def _groups(found: Evaluated) -> Section | None:
-    facts = found.facts.get("groups")
-    if facts is None:
-        return None
-    cells = [
-        (name(c["name"]), number(c["rows"]), number(c["rate"]), interval(c["low"], c["high"])) for c in facts["cells"]
-    ]
-    groups = [
-        (name(g["name"]), number(g["rows"]), *(number(g[key]) for key in
-         ("accuracy", "balanced_accuracy", "selection_rate")))
-        for g in facts["groups"]
-    ]  # fmt: skip
-    of_cells = ("class and group", "rows", "predicted right", "95\u00a0% interval")
-    of_groups = ("group", "rows", "accuracy", "balanced accuracy", "predicted positive")
-    worst = Markup(f"The smallest rate predicted right is that of {name(facts['worst_cell'])}.")
-    without = facts["rows_without_group"]
-    body = (
-        markup.paragraph(worst)
-        + markup.table("Each class of each group", of_cells, cells)
-        + markup.table("Each group", of_groups, groups)
-        + (markup.paragraph(f"{without:,} rows without a group are left out.") if without else "")
-    )
-    return Section("groups", "Groups", body)
-
-
-def _constraints(found: Evaluated) -> Section | None:
-    facts = found.facts.get("constraints")
-    if facts is None:
-        return None
-    rows = [
-        (constraint, number(v["value"]), interval(v["low"], v["high"]), v["verdict"]) for constraint, v in facts.items()
-    ]
-    note = (
-        "A constraint is held if its whole interval meets the bound, broken if all of it breaks the bound, and "
-        "otherwise not shown by these rows."
-    )
-    table = markup.table("Constraints", ("constraint", "value", "95\u00a0% interval", "verdict"), rows)
-    return Section("constraints", "Constraints", table + markup.paragraph(note))
-
-
 # The page in its order. Another part of a report is a row here; that of K classes is `class_sections.SECTIONS`.
 SECTIONS: tuple[Callable[[Evaluated], Section | None], ...] = (
     _overview,
     _warnings,
     _confusion,
     measures_section,
-    _groups,
-    _constraints,
+    groups_section,
+    constraints_section,
     _scores,
     _ranking,
     _prevalence,

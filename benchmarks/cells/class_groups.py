@@ -79,6 +79,7 @@ def worst_cell(data_dir: str | None, seeds: Sequence[int]) -> Results:
     """The smallest recall of a class in a group."""
     methods = {
         "direct": _fit("worst_cell"),
+        "direct, cell_balanced": _fit("worst_cell", sampler="cell_balanced"),
         "group_dro": _fit("worst_cell", algorithm="group_dro"),
         "cell_weighted": _fit("worst_cell", algorithm="cell_weighted"),
         "cell_balanced": _fit("worst_cell", algorithm="cell_weighted", sampler="cell_balanced"),

@@ -180,3 +180,45 @@ def test_groups_are_for_tables(trained, tmp_path, capsys):
     arguments = ["train", str(tmp_path / "rows.npz"), "--out", str(tmp_path / "m"), "--groups", "sex"]
     assert main([*arguments, "--measure", "worst_cell"]) == 1
     assert "--groups is for a table, such as a .csv file" in capsys.readouterr().err
+
+
+# -- several classes -------------------------------------------------------------------------------------------------
+
+KINDS = np.where(POSITIVE, "hired", np.where(X[:, 1] > 0.3, "on list", "refused"))
+
+
+def test_several_classes_are_trained_and_reported_by_group_and_under_constraints(tmp_path, capsys):
+    table, model, page = tmp_path / "staff.csv", str(tmp_path / "m"), tmp_path / "page.html"
+    with open(table, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("u", "v", "sex", "kind"), *zip(X[:, 0], X[:, 1], SEX, KINDS)])
+    train = [
+        "train",
+        str(table),
+        "--target",
+        "kind",
+        "--drop",
+        "sex",
+        "--groups",
+        "sex",
+        *SMALL,
+        "--validation",
+        "none",
+    ]
+    bounds = ["--constraint", "recall(on list) gap <= 0.3", "--constraint", "recall(hired) >= 0.1"]
+    assert main([*train, "--measure", "worst_cell", *bounds, "--out", model, "--report", str(tmp_path / "t.json")]) == 0
+    assert load_model(model).constrained_by == (gap("recall", 0.3, "on list"), at_least("recall", 0.1, "hired"))
+    facts = evaluated(model, str(table), tmp_path / "e.json", "--html", str(page))
+    assert main(["predict", model, str(table), "--out", str(tmp_path / "p.csv"), "--quiet"]) == 0
+    with open(tmp_path / "p.csv", newline="", encoding="utf-8") as file:
+        right = np.array([row["prediction"] for row in csv.DictReader(file)]) == KINDS
+    rates = {f"{k} of sex={s}": right[(KINDS == k) & (SEX == s)].mean() for s in "FM" for k in np.unique(KINDS)}
+    assert {cell["name"]: cell["rate"] for cell in facts["groups"]["cells"]} == pytest.approx(rates)
+    assert facts["measures"]["worst_cell"]["value"] == pytest.approx(min(rates.values()))
+    assert json.loads((tmp_path / "t.json").read_text())["measures"]["worst_cell"]["value"] == pytest.approx(
+        min(rates.values())
+    )
+    assert list(facts["constraints"]) == ["recall(on list) gap <= 0.3", "recall(hired) >= 0.1"]
+    assert all(text in page.read_text() for text in ("on list of sex=F", "mean recall", "recall(hired) &gt;= 0.1"))
+    assert main(["evaluate", model, str(table), "--draws", "10"]) == 0
+    said = capsys.readouterr().out
+    assert "trained for worst_cell under recall(on list) gap <= 0.3" in said and "worst cell: " in said
