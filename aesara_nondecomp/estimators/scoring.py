@@ -15,6 +15,7 @@ from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import number, require, warn_caller
 from aesara_nondecomp.data.labels import count_labels, encode_classes, encode_classes_as, encode_pair
 from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, make_scorer
+from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.class_scores import class_confusion
 from aesara_nondecomp.metrics.confusion import check_same_length, checked_weights
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
@@ -62,13 +63,13 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
     """
     if not (isinstance(zero_division, str) and zero_division == WARN):
         zero_division = number("zero_division", zero_division, "'warn' or a number")
-    if needs_classes(measure):
-        measure = measures.multiclass.get(measure)
-    elif isinstance(measures.get(measure), measures.GroupMeasure):
+    found = measures.multiclass.get(measure) if needs_classes(measure) else measures.get(measure)
+    if isinstance(found, WorstOfForms):
         raise ValueError(
             f"measure_scorer takes measures of labels alone, got {measure}, which needs groups: leave scoring out, and "
             "pass groups to MeasureClassifier.score by metadata routing."
         )
+    measure = found if needs_classes(measure) else measure
     return make_scorer(oriented_value, measure=measure, pos_label=pos_label, zero_division=zero_division, labels=labels)
 
 

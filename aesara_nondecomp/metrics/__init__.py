@@ -5,8 +5,9 @@ Reading order: `confusion` (measures of hard predictions), `threshold` (the best
 (calibration, prevalence estimates), `class_quantification` (those of K classes), `prevalence_shift` (test sets
 resampled to given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro and micro averages),
 `label_confusion` and `label_bootstrap` (several labels), `plug_in_rule` (the best rule on probabilities of K classes);
-`cell_rates` and `cell_threshold` (likewise for cells, class times group), `cell_intervals`, `group_report` and
-`constraint_report` (what is shown of groups and constraints).
+`cell_rates` and `cell_threshold` (likewise for cells, class times group), `cell_intervals`, `cell_tables`,
+`group_report`, `class_group_report` and `constraint_report` (what is shown of groups and constraints), `class_goal` (by
+what models of several classes are judged under constraints).
 """
 
 from typing import TYPE_CHECKING

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
+from aesara_nondecomp.metrics.cell_tables import draw_cells, plain, report_text, worst_value
 from aesara_nondecomp.metrics.class_scores import cell_confusion
-from aesara_nondecomp.metrics.group_report import draw_cells, plain, report_text, worst_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

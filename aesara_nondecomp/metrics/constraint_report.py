@@ -15,7 +15,8 @@ from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures import Cells, Constraint
 from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, recall_draws
-from aesara_nondecomp.metrics.group_report import cell_counts, draw_intervals, finish, plain
+from aesara_nondecomp.metrics.cell_tables import draw_intervals, finish, plain
+from aesara_nondecomp.metrics.group_report import cell_counts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

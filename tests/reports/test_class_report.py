@@ -132,7 +132,7 @@ class Many:
 
     measure, classes, priors = an.measures.multiclass.get("macro_f1"), tuple(range(40)), np.full(40, 1 / 40)
     rule = calibration = best_step = None
-    network_description, history, evaluations, voters = {}, [], [], []
+    network_description, history, evaluations, voters, constrained_by = {}, [], [], [], ()
     encoder = InputEncoder()
 
     class functions:  # noqa: N801

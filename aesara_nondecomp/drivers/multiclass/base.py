@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import number, one_of, positive_number, require, share
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
+from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, MulticlassMeasure
 from aesara_nondecomp.metrics.confusion_sums import ConfusionSums, RunningConfusion
 
 Array = NDArray[np.float64]
@@ -69,7 +69,8 @@ class CellDriver:
 
     def __init__(self, cells: Cells) -> None:
         require(isinstance(cells, Cells), "cells must be measures.multiclass.Cells", cells)
-        filled = bool((cells.shares[cells.needed] > 0).all() and (cells.priors > 0).all())
+        shares = cells.shares[cells.in_group] if isinstance(cells, GroupedCells) else cells.shares
+        filled = bool((shares > 0).all() and (cells.priors > 0).all())
         require(filled, "each cell and class must have rows: all shares must be above 0", cells.priors.tolist())
         self.cells = cells
 

@@ -103,16 +103,6 @@ class Cells:
         """Place of each cell's own class in a matrix (m, K)."""
         return np.asarray(np.arange(self.n_cells) * self.n_classes + self.target)
 
-    @property
-    def needed(self) -> NDArray[np.bool_]:
-        """The cells that must have rows, to train on.
-
-        Returns
-        -------
-        bool array, shape (m,)
-        """
-        return np.ones(self.n_cells, dtype=bool)
-
     def recalls(self, R: Matrix) -> Matrix:
         """Recall of each cell.
 

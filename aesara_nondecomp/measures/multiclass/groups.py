@@ -151,11 +151,6 @@ class GroupedCells(Cells):
         return np.asarray(np.arange(self.n_cells) < self.n_classes * len(self.groups))
 
     @property
-    def needed(self) -> NDArray[np.bool_]:
-        """The cells of the groups: rows without a group may lack a class."""
-        return self.in_group
-
-    @property
     def names(self) -> list[str]:
         """Names of the cells, such as "rare of women"."""
         of_groups = [f" of {group}" for group in self.groups] + [" without a group" if self.groups else ""]
