@@ -1,7 +1,8 @@
 """CoverType with its seven classes: the recall of the worst one, with a network and a linear model, and macro F1.
 
 60,000 rows to train on and 100,000 to test, another draw of rows for each seed. The network is the MLP 64-64 for all
-methods that do not say otherwise; a plain call's is "tabular".
+methods that do not say otherwise, and a fifth of the rows is held out. A plain call is `fit(X, y, measure, seed=seed)`:
+"tabular", and five networks, as class 4 is rare.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ def _fit(measure: str, problem: Problem, seed: int, offsets: Any = "auto", **opt
     return an.fit(problem.X, problem.y, measure, validation=stopping, seed=seed, **options).predict(problem.X_test)
 
 
+def _plain(measure: str, problem: Problem, seed: int) -> Predictions:
+    return an.fit(problem.X, problem.y, measure, seed=seed).predict(problem.X_test)
+
+
 def _boosting(measure: str, method: str, problem: Problem, seed: int) -> Predictions:
     """HistGradientBoosting with the plug-in rule on rows held out; at a rate of 0.1 it loses rare classes."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -104,7 +109,7 @@ def min_recall(data_dir: str | None, seeds: Sequence[int], network: str = "mlp")
         "logit_adjusted, offsets": ours(True, algorithm="logit_adjusted"),
     }
     if network == "mlp":
-        methods["plain call"] = lambda problem, seed: _fit("min_recall", problem, seed)
+        methods["plain call"] = lambda problem, seed: _plain("min_recall", problem, seed)
         methods["boosting, offsets"] = lambda problem, seed: _boosting("min_recall", "offsets", problem, seed)
     yield from _run(methods, ("min_recall", "accuracy"), data_dir, seeds)
 
@@ -116,7 +121,7 @@ def macro_f1(data_dir: str | None, seeds: Sequence[int]) -> Results:
         return lambda problem, seed: _fit("macro_f1", problem, seed, offsets, network="mlp", **options)
 
     methods: dict[str, Any] = {
-        "plain call": lambda problem, seed: _fit("macro_f1", problem, seed),
+        "plain call": lambda problem, seed: _plain("macro_f1", problem, seed),
         "cross_entropy, linearised": ours("auto", algorithm="plug_in_linear"),
         "cross_entropy": ours(False, algorithm="cross_entropy"),
         "logit_adjusted, offsets": ours(True, algorithm="logit_adjusted"),
