@@ -73,6 +73,16 @@ class LabelsMixin(FittedMixin):
         self._require_one_label("constraint_report")
         return super().constraint_report(X, y, groups, asked)
 
+    def report(
+        self, X: Any, y: Any, path: Any, *, groups: Any = None, n_resamples: int = 1000, seed: Any = 0
+    ) -> dict[str, Any]:
+        if not self._of_labels():
+            return super().report(X, y, path, groups=groups, n_resamples=n_resamples, seed=seed)
+        if groups is not None:
+            self._require_one_label("groups")
+        found: dict[str, Any] = self.model_.report(self._rows(X), y, path, n_resamples=n_resamples, seed=seed)
+        return found
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's base
         tags.classifier_tags.multi_label = self._takes_matrices()

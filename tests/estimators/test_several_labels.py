@@ -111,7 +111,7 @@ def test_what_takes_one_label_a_row_says_so(classifier):
         classifier.predict_prevalence(X)
     with pytest.raises(ValueError, match="by_group is for one label a row"):
         classifier.by_group(X, Y, Y[:, 0])
-    with pytest.raises(ValueError, match="groups is for measures of two classes"):
+    with pytest.raises(ValueError, match="groups is for one label a row"):
         classifier.report(X, Y, "report.html", groups=Y[:, 0])
     two = pickle.loads(pickle.dumps(classifier))
     two.classes_ = two.classes_[:2]  # as of two labels, which are no two classes
