@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
-from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences, worst_value
 
+if TYPE_CHECKING:  # its modules take long to load, and some commands need no network
+    from aesara_nondecomp.cli.tables import LabelledTable
+
 __all__ = [
     "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
-    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "write_report",
+    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "worst_of_training", "write_report",
     "write_text",
 ]  # fmt: skip
 

@@ -75,7 +75,7 @@ USAGE = [
     (["--measure", "gtppr"], "no driver trains gtppr directly"),
     (["--algorithm", "denim"], "'denim' cannot train for f1, which is pseudolinear. Use 'dame'"),
     (["--network", "attention", "--hidden", "8"], "network='attention' does not take hidden=(8,)"),
-    (["--validation", "none", "--patience", "3"], "--patience needs held-out rows"),
+    (["--validation", "none", "--patience", "5"], "--patience needs held-out rows"),
     (["--validation", "none", "--tune-threshold"], "--tune-threshold needs held-out rows"),
     (["--validation", "none", "--refit"], "--refit needs held-out rows"),
     # options that are not known

@@ -89,7 +89,7 @@ PARAMETERS_OF_FIT = [
     ({"validation": 1}, "a number of folds of at least 2, .* got 1"),
     ({"validation": 13}, "13 folds"),
     ({"validation": "first"}, "validation must be 'auto', 'last', .* got 'first'"),
-    ({"validation": None, "patience": 3}, "patience needs"),
+    ({"validation": None, "patience": 5}, "patience needs"),
     ({"validation": None, "refit": True}, "refit needs rows held out: set validation"),
     ({"validation": 0.5, "patience": 0}, "patience must be a whole number of at least 1"),
     ({"validation": None, "tune_threshold": True}, "tune_threshold needs held-out rows.*set validation"),
