@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # its modules take long to load, and some commands need no ne
 
 __all__ = [
     "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
-    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "worst_of_training", "write_report",
-    "write_text",
+    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "worst_of_training",
+    "write_report", "write_text",
 ]  # fmt: skip
 
 
