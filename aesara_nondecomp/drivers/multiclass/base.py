@@ -309,7 +309,8 @@ def spread(G: Array) -> float:
         Dividing by it makes the share of an anchor mean the same for all K.
     """
     K = G.shape[1]
-    return float(np.abs(G - G.sum(axis=1, keepdims=True) / K).sum()) / 2 * K / (K - 1)
+    scale: float = float(np.abs(G - G.sum(axis=1, keepdims=True) / K).sum()) / 2 * K / (K - 1)
+    return scale
 
 
 def _checked_reward(reward: str | None, measure: MulticlassMeasure) -> str:
