@@ -51,6 +51,29 @@ def worst_value(measure: WorstOfForms, right: Array, cells: Any, constant: Itera
     return {"value": value, "low": -high, "high": -low, "trivial": trivial}
 
 
+def report_dict(report: Any) -> dict[str, Any]:
+    """A report by group as plain values, for JSON; what is undefined is None.
+
+    Parameters
+    ----------
+    report : GroupReport or ClassGroupReport
+        The report.
+
+    Returns
+    -------
+    dict of str to object
+        "cells" and "groups" are lists of dicts of what they hold; "worst_cell" and "worst_group" are names.
+    """
+    worst = report.worst_group
+    return {
+        "cells": [plain(cell) for cell in report.cells],
+        "groups": [plain(group) for group in report.groups],
+        "rows_without_group": report.rows_without_group,
+        "worst_cell": report.worst_cell.name,
+        "worst_group": None if worst is None else worst.name,
+    }
+
+
 def report_text(
     cells: Sequence[Any], header: Sequence[str], groups: Sequence[Sequence[Any]], worst: str, left_out: int
 ) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
-from aesara_nondecomp.metrics.cell_tables import draw_cells, plain, report_text, worst_value
+from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, worst_value
 from aesara_nondecomp.metrics.class_scores import cell_confusion
 
 if TYPE_CHECKING:
@@ -182,14 +182,7 @@ class ClassGroupReport(NamedTuple):
         dict of str to object
             "cells" and "groups" are lists of dicts of what they hold; "worst_cell" and "worst_group" are names.
         """
-        worst = self.worst_group
-        return {
-            "cells": [plain(cell) for cell in self.cells],
-            "groups": [plain(group) for group in self.groups],
-            "rows_without_group": self.rows_without_group,
-            "worst_cell": self.worst_cell.name,
-            "worst_group": None if worst is None else worst.name,
-        }
+        return report_dict(self)
 
     def __str__(self) -> str:
         groups = [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._tables import number_text
 from aesara_nondecomp.measures import Cells, GroupMeasure
 from aesara_nondecomp.metrics.cell_intervals import jeffreys_interval
-from aesara_nondecomp.metrics.cell_tables import draw_cells, plain, report_text, share_of, worst_value
+from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, share_of, worst_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -165,14 +165,7 @@ class GroupReport(NamedTuple):
         dict of str to object
             "cells" and "groups" are lists of dicts of what they hold; "worst_cell" and "worst_group" are names.
         """
-        worst = self.worst_group
-        return {
-            "cells": [plain(cell) for cell in self.cells],
-            "groups": [plain(group) for group in self.groups],
-            "rows_without_group": self.rows_without_group,
-            "worst_cell": self.worst_cell.name,
-            "worst_group": None if worst is None else worst.name,
-        }
+        return report_dict(self)
 
     def __str__(self) -> str:
         groups = [(group.name, group.rows, *map(number_text, group[2:])) for group in self.groups]
