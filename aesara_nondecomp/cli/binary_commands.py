@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import metrics
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
@@ -23,19 +22,13 @@ from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
 
-def trained(
-    model: Model, matrix: metrics.ConfusionMatrix, rows: str, options: argparse.Namespace, table: LabelledTable
-) -> tuple[dict[str, Any], list[str]]:
+def trained(model: Model, options: argparse.Namespace, table: LabelledTable) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
     Parameters
     ----------
     model : Model
         The model.
-    matrix : ConfusionMatrix
-        Of the rows that it is judged on.
-    rows : str
-        Which rows these are.
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
@@ -48,6 +41,7 @@ def trained(
     lines : list of str
         In short.
     """
+    matrix, rows = reports.judged(model, table)
     facts = {
         "model": reports.model_facts(model),
         "steps": len(model.history),

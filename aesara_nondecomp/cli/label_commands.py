@@ -69,7 +69,7 @@ def label_measure(measure: Measure | MulticlassMeasure | Averaged, options: argp
 
 
 def trained(
-    model: MultilabelModel, confusions: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
+    model: MultilabelModel, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
@@ -77,14 +77,10 @@ def trained(
     ----------
     model : MultilabelModel
         The model.
-    confusions : array, shape (L, 4)
-        TP, FN, FP and TN of each label, of the rows that it is judged on.
-    rows : str
-        Which rows these are.
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
-        The training file, which is not looked at.
+        The training file.
 
     Returns
     -------
@@ -93,6 +89,7 @@ def trained(
     lines : list of str
         In short.
     """
+    confusions, rows = _judged(model, table)
     facts = {
         "model": label_model_facts(model),
         "steps": len(model.history),
@@ -210,6 +207,13 @@ def _scored(model: Any, options: argparse.Namespace) -> tuple[LabelledTable, Sco
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
     scores, matrix = model._scored(table.X, table.y)
     return table, Scored(model, matrix, scores)
+
+
+def _judged(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], str]:
+    """TP, FN, FP and TN of each label, shape (L, 4), of the rows that a model is judged on, and which rows."""
+    if model.validation_confusions is not None:
+        return model.validation_confusions, "held-out"
+    return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
 
 
 def _model_lines(facts: dict[str, Any]) -> list[str]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # its modules take long to load, and some commands need no ne
     from aesara_nondecomp.cli.tables import LabelledTable
 
 __all__ = [
-    "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "model_facts", "model_lines",
-    "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines", "worst_of_training",
-    "write_report", "write_text",
+    "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "judged", "model_facts",
+    "model_lines", "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines",
+    "worst_of_training", "write_report", "write_text",
 ]  # fmt: skip
 
 
@@ -56,6 +56,27 @@ def steps_text(model: Any) -> str:
     str
     """
     return f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
+
+
+def judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
+    """The confusion matrix of the rows that a model is judged on: those held out, or if there are none, all.
+
+    Parameters
+    ----------
+    model : Model or ClassModel
+        As `fit` returned it; on all rows it is calibrated too.
+    table : LabelledTable
+        The training file.
+
+    Returns
+    -------
+    matrix : ConfusionMatrix or array, shape (K, K)
+    rows : {"held-out", "training"}
+        Which rows these are.
+    """
+    if model.validation_matrix is not None:
+        return model.validation_matrix, "held-out"
+    return model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y), "training"
 
 
 def worst_of_training(model: Any, rows: str, table: LabelledTable) -> dict[str, float] | None:

@@ -52,48 +52,64 @@ def train(options: argparse.Namespace) -> int:
     checkpoint, stop = chosen["checkpoint"], options.stop
     stop.advice = lambda: _how_to_go_on(checkpoint)
     comm = comm_world() if options.mpi else LOCAL
+    table = _table_of_all(options, comm)
+    start = time.perf_counter()
+    model = _fitted(table, options, chosen, comm)
+    stop.waits, seconds = False, time.perf_counter() - start
+    n_rows = _rows_of_all(table, comm)
+    if comm.rank > 0:
+        return 0  # all processes have the same model; the first one writes it
+    facts, lines = commands_for(model).trained(model, options, table)  # calibrates it where no rows were held out
+    _save(model, table, options)
+    if checkpoint and not model.interrupted:  # otherwise --resume needs it
+        Path(checkpoint.path).unlink(missing_ok=True)
+    reports.write_report(options.report, facts)
+    outputs.print_lines(lines, options)
+    if options.verbose:
+        print("\n".join(choice_lines(model, facts, n_rows, seconds)), file=sys.stderr)
+    if model.interrupted:
+        stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
+        raise KeyboardInterrupt
+    return 0
+
+
+def _table_of_all(options: argparse.Namespace, comm: Communicator) -> LabelledTable:
+    """The training file, or the part of a streamed table that is this process's, with the encoder of all."""
     table = all_succeed(comm, lambda: _rows_to_train(options, comm))
-    if isinstance(table.X, Survey):
-        streamed = learned_together(table.X, comm)
-        table = LabelledTable(streamed, streamed.classes)
+    if not isinstance(table.X, Survey):
+        return table
+    streamed = learned_together(table.X, comm)
+    return LabelledTable(streamed, streamed.classes)
+
+
+def _rows_of_all(table: LabelledTable, comm: Communicator) -> int:
+    """How many rows all processes train on: each reads the whole file, unless it streams files of its own."""
+    counts = comm.allgather(count_rows(table.X))
+    return sum(counts) if isinstance(table.X, StreamedTable) else counts[0]
+
+
+def _fitted(table: LabelledTable, options: argparse.Namespace, chosen: dict[str, Any], comm: Communicator) -> Any:
+    """The model, after a look at what the labels and the processes need."""
     positive = all_succeed(comm, lambda: _positive(table.y, options.positive))
     if comm.size > 1:
         typed = {name: str(value) for name, value in vars(options).items() if name not in NOT_TYPED}
         agree(comm, {**typed, "the training file": _digest(options.data)})
     X, y = _local_rows(table, comm)
     measure = _of_the_labels(options, table, chosen)
-    start = time.perf_counter()
-    model = fit(
+    return fit(
         X,
         y,
         measure,
         positive=positive,
         groups=table.groups,
         constraints=options.constraints,
-        on_step=lambda step: _stops(stop),
+        on_step=lambda step: _stops(options.stop),
         progress=not options.quiet,
         comm=comm,
         seed=options.seed,
         **chosen,
         **{name: getattr(options, name) for name in FIT_OPTIONS},
     )
-    stop.waits, seconds = False, time.perf_counter() - start
-    if comm.rank > 0:
-        return 0  # all processes have the same model; the first one writes it
-    commands = commands_for(model)
-    counts, rows = _judged(model, table)
-    _save(model, table, options)
-    if checkpoint and not model.interrupted:  # otherwise --resume needs it
-        Path(checkpoint.path).unlink(missing_ok=True)
-    facts, lines = commands.trained(model, counts, rows, options, table)
-    reports.write_report(options.report, facts)
-    outputs.print_lines(lines, options)
-    if options.verbose:
-        print("\n".join(choice_lines(model, facts, count_rows(table.X), seconds)), file=sys.stderr)
-    if model.interrupted:
-        stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
-        raise KeyboardInterrupt
-    return 0
 
 
 def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: dict[str, Any]) -> Any:
@@ -116,17 +132,6 @@ def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: di
     if not isinstance(measure, measures.Measure):  # otherwise `fit` says what to do
         chosen.update(algorithm=options.algorithm, network=network_of(options, count_labels(table.y)))
     return measure
-
-
-def _judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
-    """The confusion matrix of the rows that a model is judged on, and which rows these are."""
-    if hasattr(model, "labels"):
-        if model.validation_confusions is not None:
-            return model.validation_confusions, "held-out"
-        return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
-    if model.validation_matrix is not None:
-        return model.validation_matrix, "held-out"
-    return model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y), "training"
 
 
 def _save(model: Any, table: LabelledTable, options: argparse.Namespace) -> None:

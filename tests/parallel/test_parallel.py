@@ -447,9 +447,9 @@ def test_the_command_line_trains_and_reports_once(tmp_path):
     options += ["--network", "mlp", "--hidden", "4"]  # as "auto" takes one for the rows of several processes
     single = [sys.executable, "-m", "aesara_nondecomp", *options, "--out", str(tmp_path / "one")]
     assert subprocess.run(single, env=environment(), capture_output=True).returncode == 0
-    done = launched(2, "-m", "aesara_nondecomp", *options, "--mpi", "--out", tmp_path / "two")
+    done = launched(2, "-m", "aesara_nondecomp", *options, "--mpi", "--verbose", "--out", tmp_path / "two")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("threshold") == 1
+    assert done.stdout.count("threshold") == 1 and "rows: 120, " in done.stderr
     one, two = (load_model(tmp_path / name) for name in ("one", "two"))
     np.testing.assert_allclose(two.decision_function(X), one.decision_function(X), atol=1e-4)
 

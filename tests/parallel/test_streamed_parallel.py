@@ -172,11 +172,14 @@ def test_the_command_line_gives_each_process_its_share_of_the_files(files, tmp_p
     def trained(size, out, data=folder):
         options = ["--target", "two", "--drop", "label", "--network", "linear", "--steps", "30", "--seed", "1"]
         more = ["--mpi"] if size > 1 else []
-        return launched(size, "-c", code, "train", data, *options, *more, "--positive", "no", "--out", tmp_path / out)
+        return launched(
+            size, "-c", code, "train", data, *options, *more, "--positive", "no", "--verbose", "--out", tmp_path / out
+        )
 
     for size, out in ((1, "one"), (2, "two")):
         done = trained(size, out)
         assert done.returncode == 0 and done.stdout.count("threshold") == 1, done.stderr
+        assert f"rows: {ROWS}, " in done.stderr  # those of all processes
     one, two = (load_model(tmp_path / name) for name in ("one", "two"))
     assert one.classes == two.classes == ("yes", "no") and one.encoder.table == two.encoder.table
     rows = FRAME[["size", "colour"]]
