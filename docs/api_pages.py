@@ -1,4 +1,7 @@
-"""Write the pages of the API reference: one for each public module, from the names that it says are public."""
+"""Write the pages of the API reference: one for each public module, from the names that it says are public.
+
+And a table of these pages, for the page `api.md` that leads to them.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,16 @@ def entries() -> dict[str, list[tuple[str, str]]]:
     return found
 
 
+def overview() -> str:
+    """A table of the pages, with the first paragraph of what each module says of itself, as reStructuredText."""
+    lines = [".. list-table::", "   :widths: auto", ""]
+    for module in modules():
+        about = " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
+        title = module.__name__.removeprefix(f"{PACKAGE}.")
+        lines += [f"   * - :doc:`{title} </api/{module.__name__}>`", f"     - {about}"]
+    return "\n".join(lines) + "\n"
+
+
 def page(module: str, rows: list[tuple[str, str]]) -> str:
     """One page as reStructuredText."""
     title = module.removeprefix(f"{PACKAGE}.")
@@ -75,8 +88,8 @@ def page(module: str, rows: list[tuple[str, str]]) -> str:
 def write(folder: Path) -> None:
     """Write all pages, and leave those alone that are as they should be: Sphinx then does not read them again."""
     folder.mkdir(exist_ok=True)
-    for module, rows in entries().items():
-        path = folder / f"{module}.rst"
-        text = page(module, rows)
+    texts = {f"{module}.rst": page(module, rows) for module, rows in entries().items()}
+    for name, text in {**texts, "overview.txt": overview()}.items():
+        path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

@@ -1,6 +1,7 @@
 """Settings of Sphinx: `make docs` builds the site from this folder, offline, into out/docs."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -36,7 +37,7 @@ suppress_warnings = ["myst.header"]  # reports that programs write have tables b
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
-default_role = None
+default_role = "literal"  # docstrings name code in single backticks
 autodoc_typehints = "none"  # numpydoc's types are those that were written to be read
 autodoc_inherit_docstrings = False  # Aesara's are written for another site
 autosummary_generate = True
@@ -65,6 +66,7 @@ html_css_files = ["site.css"]
 # Pages without pages below them have no contents to show at their side.
 LEAVES = [path.stem for path in HERE.glob("*.md") if path.stem not in ("api", "benchmarks")]
 html_sidebars = {name: [] for name in [*LEAVES, "repository/CHANGELOG", "repository/CONTRIBUTING"]}
+PAGE = re.compile(r"\bdocs/([a-z_/]+)\.md")
 html_show_sourcelink = False
 html_copy_source = False
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
@@ -92,9 +94,15 @@ def relink(app, docname, source):
         source[0] = repository_pages.relinked(source[0], docname)
 
 
+def link_pages(app, what, name, member, options, lines):
+    """Let a page that a docstring names be a link on the site."""
+    lines[:] = [PAGE.sub(r":doc:`docs/\1.md </\1>`", line) for line in lines]
+
+
 def setup(app):
     """Write the pages that are made before Sphinx looks for sources."""
     api_pages.write(HERE / "api")
     repository_pages.write(HERE)
     app.connect("source-read", relink)
     app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("autodoc-process-docstring", link_pages)

@@ -44,6 +44,14 @@ def test_every_public_name_has_an_entry_in_the_api_reference(tmp_path):
             assert f"{module}.{name}" in listed or aliases & listed, f"{module}.{name}"
 
 
+def test_every_page_of_the_api_reference_is_in_its_table_with_what_it_is_for(tmp_path):
+    API["write"](tmp_path)
+    table = (tmp_path / "overview.txt").read_text(encoding="utf-8")
+    told = dict(re.findall(r":doc:`[\w.]+ </api/([\w.]+)>`\n     - (.+)", table))
+    assert set(told) == {path.stem for path in tmp_path.glob("*.rst")}
+    assert all(len(about) > 20 for about in told.values()), told
+
+
 def test_an_object_is_documented_once(tmp_path):
     listed, elsewhere = documented(tmp_path)
     assert "aesara_nondecomp.fit" in listed and "aesara_nondecomp.models.Model" not in listed
