@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 SPIKE = 0.4  # share of the rows from which on a single value makes a spike
 BINS = 32  # of a column with a spike, at most
 ROWS_OF_A_BIN = 20  # at least, beside the spike
+ROWS_OF_ALL_A_BIN = 25  # all rows of the table, for each bin of any column
 
 
 def numeric_columns(X: NDArray[Any]) -> list[int]:
@@ -51,22 +52,35 @@ def bins_of_spiky_columns(X: NDArray[Any], columns: list[int]) -> list[tuple[int
     In a prototype, on held-out rows of adult, edges from a decision tree of the column had F1 .713 and Q-mean .831,
     these .724 and .835, no bins .704 and .827 (one seed). As they do not look at labels, rows can be held out after
     they are chosen.
+
+    Where many columns of few rows have a spike, such as the pixels of small images, a network learns single rows from
+    as many bins as each column would have alone. So there is one bin for 25 rows at most, shared equally: on digits
+    (1,078 rows, 64 columns) this gave F1 +.012, on counts (3,600 rows, 12 columns) +.005 of F1 and min, and on 800 and
+    3,200 rows of adult -.004 and .000 (development seeds).
     """
+    spiky = [column for column in columns if _has_spike(X[:, column])]
+    most = min(BINS, len(X) // (ROWS_OF_ALL_A_BIN * max(1, len(spiky))))
+    if most < 2:
+        return []
     bins = []
-    for column in columns:
-        edges = _edges(X[:, column])
+    for column in spiky:
+        edges = _edges(X[:, column], most)
         bins += [(column, float(low), float(high)) for low, high in zip(edges[:-1], edges[1:])]
     return bins
 
 
-def _edges(values: NDArray[Any]) -> NDArray[Any]:
-    """Edges of the bins of a column; none if no value is frequent enough, or there are two values only."""
+def _has_spike(values: NDArray[Any]) -> bool:
+    """Whether one value of a column is frequent enough, of more than two."""
+    counts = np.unique(values, return_counts=True)[1]
+    return len(counts) > 2 and bool(counts.max() >= SPIKE * len(values))
+
+
+def _edges(values: NDArray[Any], most: int) -> NDArray[Any]:
+    """Edges of the bins of a column with a spike: one more than there are bins."""
     found, counts = np.unique(values, return_counts=True)
-    if len(found) < 3 or counts.max() < SPIKE * len(values):
-        return np.empty(0)
     spike = found[np.argmax(counts)]
     rest = values[values != spike]
-    number = int(np.clip(len(rest) // ROWS_OF_A_BIN, 1, BINS - 1))
+    number = int(np.clip(len(rest) // ROWS_OF_A_BIN, 1, most - 1))
     quantiles = np.quantile(rest, np.linspace(0, 1, number), method="nearest")
     edges: NDArray[Any] = np.unique(np.concatenate([[found[0], spike, found[-1]], quantiles]))
     return edges

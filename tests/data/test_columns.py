@@ -57,7 +57,7 @@ def test_bins_of_capital_gains_begin_at_their_spike_and_divide_the_amounts():
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60, unique=True),
     st.floats(-1e6, 1e6),
-    st.integers(0, 200),
+    st.integers(50, 200),
 )
 def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_spike_as_an_edge(others, spike, more):
     others = [value for value in others if value != spike]
@@ -84,6 +84,14 @@ def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_sp
 )
 def test_a_column_without_a_spike_has_no_bins(values):
     assert bins_of_spiky_columns(np.asarray(values)[:, None], [0]) == []
+
+
+def test_columns_of_few_rows_share_one_bin_for_25_rows():
+    pixels = np.where(RNG.random((1000, 64)) < 0.6, 0.0, RNG.integers(1, 17, (1000, 64)))
+    assert bins_of_spiky_columns(pixels, list(range(64))) == []  # 40 bins for 64 columns
+    bins = bins_of_spiky_columns(pixels, [3, 5, 8, 13])
+    assert {column for column, _, _ in bins} == {3, 5, 8, 13} and 24 <= len(bins) <= 40
+    assert len(bins_of_spiky_columns(np.tile(pixels, (10, 1)), list(range(64)))) > 64
 
 
 def test_40_percent_are_a_spike():
