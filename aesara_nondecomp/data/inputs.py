@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import numbers_or_none
 from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import TableColumns, is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder, UnknownCategories
+from aesara_nondecomp.data.tabular import TableEncoder
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -86,7 +87,13 @@ class InputEncoder:
         return encoder.measured(encoder.encode(X), sample_weight) if standardize else encoder
 
     @classmethod
-    def learn(cls, X: Any, categorical: Sequence[str] = (), rows: NDArray[Any] | None = None) -> InputEncoder:
+    def learn(
+        cls,
+        X: Any,
+        categorical: Sequence[str] = (),
+        rows: NDArray[Any] | None = None,
+        add_indicator: bool = False,
+    ) -> InputEncoder:
         """Learn the columns of a table or the words of texts, the first half of `fit`; nothing for a matrix.
 
         Parameters
@@ -97,6 +104,8 @@ class InputEncoder:
             Numeric columns of a table to treat as categorical.
         rows : int array, shape (k,), optional
             Indices of the training rows, if `X` holds others too; see `TableEncoder.fit`. Default: all rows.
+        add_indicator : bool, default False
+            Of a table, add columns that tell where numbers are missing; likewise.
 
         Returns
         -------
@@ -109,7 +118,7 @@ class InputEncoder:
             If the rows are unusable, or `categorical` is given without a table.
         """
         if is_input_table(X):
-            return cls(table=TableEncoder.fit(X, categorical, rows=rows))
+            return cls(table=TableEncoder.fit(X, categorical, rows=rows, add_indicator=add_indicator))
         require(not len(categorical), "only a table has categorical columns to name: give a data frame", categorical)
         if not is_text(X):
             return cls()
@@ -233,7 +242,11 @@ class InputEncoder:
                 f"rows must be a table with the columns {', '.join((*table.numeric, *table.categorical))}, as in "
                 f"training, got {type(X).__name__}. Give a data frame or a mapping of columns."
             )
-        return raw_rows(X, len(table.numeric))
+        rows = raw_rows(X, len(table.numeric))
+        if not table.gaps:
+            return rows
+        matrix = rows.toarray() if is_sparse(rows) else np.asarray(rows)
+        return table.rows({name: matrix[:, k] for k, name in enumerate(table.numeric)})
 
 
 def is_input_table(X: Any) -> bool:

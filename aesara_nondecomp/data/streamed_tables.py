@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import is_missing, over_distinct
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.data.files import as_labels
@@ -17,7 +18,7 @@ from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 from aesara_nondecomp.data.table_survey import Survey, block_rows, check_labels, join_samples, refuse_unlabelled, survey
-from aesara_nondecomp.data.tabular import TableEncoder, UnknownCategories
+from aesara_nondecomp.data.tabular import TableEncoder
 
 IN_MEMORY_CELLS = 2**25  # of the features; a larger table is streamed
 
@@ -218,5 +219,5 @@ def learned(surveys: Sequence[Survey], own: int = 0) -> StreamedTable:
     for part in surveys:
         for name, spellings in part.spellings.items():
             more.setdefault(name, set()).update(spellings)
-    encoder = TableEncoder.fit(join_samples([part.sample for part in surveys]), more=more)
+    encoder = TableEncoder.fit(join_samples([part.sample for part in surveys]), more=more, add_indicator=True)
     return StreamedTable(files, encoder, codes[surveys[own].codes], classes)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp.data.categories import MOST_CATEGORIES
 from aesara_nondecomp.data.cells import is_missing, over_distinct, spelling
 from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
-from aesara_nondecomp.data.tabular import MOST_CATEGORIES
 
 SAMPLED_ROWS, SAMPLED_CELLS = (5_000, 100_000), 2**22  # for medians, and to tell numbers from categories
 MOST_LABELS = 1000  # different ones, at most; with more of them a column holds no classes

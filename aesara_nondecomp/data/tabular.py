@@ -5,30 +5,23 @@ A table is a data frame (pandas or polars) or a mapping from column names to cel
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data.cells import (
-    as_number_or_truth,
-    category_places,
-    normal_form,
-    numbers_or_none,
-    over_distinct,
-    spelling,
+from aesara_nondecomp.data.categories import (
+    UnknownCategories,
+    check_values,
+    count_categories,
+    most_frequent,
+    places_of,
 )
+from aesara_nondecomp.data.cells import as_number_or_truth, numbers_or_none
 from aesara_nondecomp.data.column_kinds import stray_cell, typed
 from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
-
-MOST_CATEGORIES = 200
-WORDS_OF_A_TEXT = 3
-FEW_CATEGORIES = 20  # so many are no sign of texts, in a table of few rows
-MOST_EXAMPLES = 3  # of unknown categories, in a warning
 
 
 class TableEncoder(NamedTuple):
@@ -46,6 +39,12 @@ class TableEncoder(NamedTuple):
         Known categories of each categorical column; an unknown one is encoded as zeros.
     missing : tuple of str
         Spellings of a missing value, beside the usual ones.
+    gaps : tuple of str
+        Numeric columns in which training had missing values: for each, a column after the numeric ones is 1 where the
+        value is missing, as that may tell of the label.
+    pooled : tuple of str
+        Categorical columns of more than 200 categories, of which the most frequent 200 are known: all others count as
+        one, of which there is no warning.
     """
 
     numeric: tuple[str, ...]
@@ -53,6 +52,8 @@ class TableEncoder(NamedTuple):
     categorical: tuple[str, ...]
     categories: tuple[tuple[str, ...], ...]
     missing: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()
 
     @classmethod
     def fit(
@@ -62,6 +63,7 @@ class TableEncoder(NamedTuple):
         missing: Sequence[str] = (),
         rows: NDArray[Any] | None = None,
         more: Mapping[str, Collection[str]] | None = None,
+        add_indicator: bool = False,
     ) -> TableEncoder:
         """Learn an encoder from the training rows.
 
@@ -79,6 +81,8 @@ class TableEncoder(NamedTuple):
             Default: all rows.
         more : mapping of str to collection of str, optional
             What cells of the columns are also spelt like, if the table is a sample of another one.
+        add_indicator : bool, default False
+            Add a column of 0 and 1 for each numeric one with missing values: see `gaps`. `fit` trains with them.
 
         Returns
         -------
@@ -87,8 +91,13 @@ class TableEncoder(NamedTuple):
         Raises
         ------
         ValueError
-            If there is no column, a column holds only missing values or too many categories, numbers but for a few
-            cells or in a spelling that is not read, or dates; or if `categorical` names an unknown column.
+            If there is no column, a column holds only missing values, texts, names of rows, numbers but for a few cells
+            or in a spelling that is not read, or dates; or if `categorical` names an unknown column.
+
+        Warns
+        -----
+        UserWarning
+            If a column holds more than 200 categories, or texts that may be categories.
         """
         columns = typed(read_table(table, categorical=categorical, missing=missing))
         if not columns.cells:
@@ -96,15 +105,18 @@ class TableEncoder(NamedTuple):
         chosen = slice(None) if rows is None else rows  # of one column at a time, to save memory
         numeric = [name for name in columns.cells if name not in columns.categories]
         medians = tuple(_median(name, columns.cells[name][chosen]) for name in numeric)
+        gaps = tuple(name for name in numeric if add_indicator and np.isnan(columns.cells[name][chosen]).any())
         others = more or {}
         for name in numeric:
             _check_numbers(name, others.get(name, ()))
         found = {
-            name: _categories(name, [*columns.cells[name][chosen].tolist(), *others.get(name, ())])
+            name: count_categories(name, columns.cells[name][chosen].tolist(), others.get(name, ()))
             for name in columns.cells
             if name not in numeric
         }
-        return cls(tuple(numeric), medians, tuple(found), tuple(found.values()), columns.missing)
+        known = {name: most_frequent(name, rows_of) for name, rows_of in found.items()}
+        pooled = tuple(name for name in known if len(known[name]) < len(found[name]))
+        return cls(tuple(numeric), medians, tuple(known), tuple(known.values()), columns.missing, gaps, pooled)
 
     def transform(self, table: Any) -> NDArray[Any]:
         """Encode a table as a matrix; columns are matched by name, and further columns are ignored.
@@ -157,21 +169,37 @@ class TableEncoder(NamedTuple):
             If categories are unknown: how many cells of which column.
         """
         columns = read_table(table, [*self.numeric, *self.categorical], missing=self.missing)
-        places = [_places(columns.cells[name], known) for name, known in zip(self.categorical, self.categories)]
+        places = [places_of(columns.cells[name], known) for name, known in zip(self.categorical, self.categories)]
         counts = UnknownCategories() if unknown is None else unknown
         for name, place in zip(self.categorical, places):
-            counts.add(name, columns.cells[name], place)
+            if name not in self.pooled:
+                counts.add(name, columns.cells[name], place)
         if unknown is None:
             counts.warn()
         numbers = [_numbers(name, columns) for name in self.numeric]
         widths = [len(known) for known in self.categories]
-        return LazyRows(TableMatrix(numbers, self.medians, places, widths, columns.first_row))
+        gaps = [self.numeric.index(name) for name in self.gaps]
+        return LazyRows(TableMatrix(numbers, self.medians, places, widths, gaps, columns.first_row))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Column names of the matrix, such as "age" and "colour=red"."""
-        one_hot = [f"{name}={category}" for name, found in zip(self.categorical, self.categories) for category in found]
-        return (*self.numeric, *one_hot)
+        """Column names of the matrix, such as "age", "age is missing" and "colour=red"."""
+        return tuple(name for _, name in self._features())
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """Where in the matrix each column of the table is."""
+        found: dict[str, list[int]] = {name: [] for name in (*self.numeric, *self.categorical)}
+        for place, (column, _) in enumerate(self._features()):
+            found[column].append(place)
+        return found
+
+    def _features(self) -> Iterator[tuple[str, str]]:
+        """The column of the table and the name of each column of the matrix."""
+        yield from ((name, name) for name in self.numeric)
+        yield from ((name, f"{name} is missing") for name in self.gaps)
+        for name, known in zip(self.categorical, self.categories):
+            yield from ((name, f"{name}={category}") for category in known)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `from_dict` rebuilds the encoder from them."""
@@ -184,7 +212,8 @@ class TableEncoder(NamedTuple):
         Parameters
         ----------
         values : mapping of str to plain values
-            With the keys "numeric", "medians", "categorical", "categories" and, since 0.2, "missing".
+            With the keys "numeric", "medians", "categorical", "categories" and, since 0.2, "missing", "gaps" and
+            "pooled".
 
         Returns
         -------
@@ -195,55 +224,8 @@ class TableEncoder(NamedTuple):
             tuple(float(median) for median in values["medians"]),
             tuple(values["categorical"]),
             tuple(tuple(found) for found in values["categories"]),
-            tuple(values.get("missing", ())),
+            *(tuple(values.get(name, ())) for name in ("missing", "gaps", "pooled")),
         )
-
-
-class UnknownCategories:
-    """Counts the cells whose categories training did not hold, over all blocks of a table."""
-
-    def __init__(self) -> None:
-        self._cells: Counter[str] = Counter()
-        self._unknown: Counter[str] = Counter()
-        self._examples: dict[str, list[str]] = {}
-
-    def add(self, name: str, cells: NDArray[Any], place: NDArray[Any]) -> None:
-        """Count some cells of a column.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        cells : array, shape (n,)
-            Its cells.
-        place : int array, shape (n,)
-            Index of each cell's category; -1 for an unknown one.
-        """
-        unknown = np.flatnonzero(place < 0)
-        self._cells[name] += place.size
-        self._unknown[name] += unknown.size
-        examples = (*self._examples.get(name, ()), *map(spelling, cells[unknown].tolist()))
-        self._examples[name] = list(dict.fromkeys(examples))[:MOST_EXAMPLES]
-
-    def warn(self) -> None:
-        """Issue one warning of all columns, if a cell was unknown."""
-        if message := self.message():
-            warn_caller(message)
-
-    def message(self) -> str:
-        """Say how many cells of which column were unknown; "" if none was.
-
-        Returns
-        -------
-        str
-        """
-        told = []
-        for name, unknown in self._unknown.items():
-            if unknown:
-                shown = ", ".join(repr(text) if text else "a missing value" for text in self._examples[name])
-                share = f"{unknown} of {self._cells[name]} cells ({unknown / self._cells[name]:.1%})"
-                told.append(f"{share} of {name!r}: {shown}")
-        return f"categories that training did not hold are encoded as zeros: {'; '.join(told)}." if told else ""
 
 
 class TableMatrix:
@@ -259,6 +241,8 @@ class TableMatrix:
         Of each categorical column, which category a cell holds; -1 for an unknown one.
     widths : sequence of int
         Number of categories of each.
+    gaps : sequence of int, default ()
+        Which of the numeric columns have a column after the numeric ones that tells where a value is missing.
     first_row : int, default 0
         Index of the first row among the caller's rows, for messages.
     """
@@ -269,13 +253,14 @@ class TableMatrix:
         medians: Sequence[float],
         places: list[NDArray[Any]],
         widths: Sequence[int],
+        gaps: Sequence[int] = (),
         first_row: int = 0,
     ):
         self._numbers, self._medians, self._places, self._widths = numbers, medians, places, widths
-        self.first_row = first_row
+        self._gaps, self.first_row = gaps, first_row
         wide = any(cells.dtype != np.float32 for cells in numbers)
         self.dtype = np.dtype(np.float64 if wide else np.float32)
-        self.shape = len([*numbers, *places][0]), len(numbers) + sum(widths)
+        self.shape = len([*numbers, *places][0]), len(numbers) + len(gaps) + sum(widths)
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         """Encode the rows at a slice or int array."""
@@ -283,7 +268,9 @@ class TableMatrix:
         matrix = np.zeros((len([*numbers, *places][0]), self.shape[1]), self.dtype)
         for k, (cells, median) in enumerate(zip(numbers, self._medians)):
             matrix[:, k] = np.where(np.isnan(cells), cells.dtype.type(median), cells)
-        first = len(numbers)
+        first = len(numbers) + len(self._gaps)
+        for k, gap in enumerate(self._gaps, start=len(numbers)):
+            matrix[:, k] = np.isnan(numbers[gap])
         for place, width in zip(places, self._widths):
             known = np.flatnonzero(place >= 0)
             matrix[known, first + place[known]] = 1
@@ -294,46 +281,9 @@ class TableMatrix:
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _categories(name: str, cells: Sequence[Any]) -> tuple[str, ...]:
-    """The categories of a column in sorted order; of several spellings of one, the first."""
-    by_form: dict[str, str] = {}
-    for text in sorted(set(over_distinct(spelling, cells))):
-        by_form.setdefault(normal_form(text), text)
-    _check_values(name, set(by_form) == {""})
-    if len(by_form) > MOST_CATEGORIES:
-        remedy = _train_on_texts(name) if _are_texts(by_form) else "otherwise group its values."
-        raise ValueError(
-            f"column {name!r} holds {len(by_form)} different texts, more than the {MOST_CATEGORIES} that are "
-            f"encoded one by one. Drop it if it names rows; {remedy}"
-        )
-    if len(by_form) > max(FEW_CATEGORIES, len(cells) / 2) and _are_texts(by_form):
-        warn_caller(
-            f"column {name!r} holds {len(by_form)} different texts in {len(cells)} rows: each becomes a category, "
-            f"which says nothing of new texts. Drop it if it names rows; {_train_on_texts(name)}"
-        )
-    return tuple(sorted(by_form.values()))
-
-
-def _are_texts(different: Collection[str]) -> bool:
-    """Whether half of the different values or more are of several words, and not names of categories."""
-    return 2 * sum(len(text.split()) >= WORDS_OF_A_TEXT for text in different) >= len(different)
-
-
-def _train_on_texts(name: str) -> str:
-    return (
-        f"to learn from its words, train on this column alone: an.fit(list(table[{name!r}]), y), or on the command "
-        "line --network attention, with all other columns in --drop."
-    )
-
-
 def _median(name: str, numbers: NDArray[Any]) -> float:
-    _check_values(name, bool(np.isnan(numbers).all()))
+    check_values(name, bool(np.isnan(numbers).all()))
     return float(np.nanmedian(numbers))
-
-
-def _check_values(name: str, empty: bool) -> None:
-    if empty:
-        raise ValueError(f"column {name!r} holds no values. Drop it.")
 
 
 def _check_numbers(name: str, spellings: Collection[str]) -> None:
@@ -363,8 +313,3 @@ def _is_number(cell: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _places(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
-    """Index of each cell's category, or -1."""
-    return np.array(over_distinct(category_places(categories), cells.tolist()), dtype=np.int32)

@@ -267,6 +267,10 @@ def _check_table(table: TableEncoder) -> None:
     require(bool(np.isfinite(table.medians).all()), "medians must be finite numbers", table.medians)
     for name, categories in zip(table.categorical, table.categories):
         _check_texts(f"the categories of {name!r}", categories)
+    for part, whole in (("gaps", table.numeric), ("pooled", table.categorical)):
+        found = getattr(table, part)
+        _check_texts(part, found)
+        require(set(found) <= set(whole), f"{part} must be of the columns {list(whole)}", found)
 
 
 def _check_standardiser(standardiser: Standardiser) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp import networks
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp.data import InputEncoder, check_tokens
-from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.models.model_checks import network_names
 from aesara_nondecomp.networks import Network
 

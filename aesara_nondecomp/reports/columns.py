@@ -100,7 +100,7 @@ def importances(
         losses = []
         for _ in range(REPEATS):
             shuffled = sample.copy()
-            shuffled[:, block] = sample[rng.permutation(len(sample)), block]
+            shuffled[:, block] = sample[rng.permutation(len(sample))[:, None], block]
             losses.append(whole - value(model._scores(shuffled), labels))
         found.append(Importance(name, float(np.mean(losses)), min(losses), max(losses)))
     return sorted(found, key=lambda each: -each.loss if np.isfinite(each.loss) else np.inf)
@@ -158,15 +158,12 @@ def shifts(encoder: InputEncoder, rows: Any, seed: Any) -> list[Shift]:
     return [Shift(names[k], float(known.mean_[k]), float(found[k]), float(spreads[k])) for k in order]
 
 
-def _blocks(encoder: InputEncoder, width: int) -> dict[str, slice]:
+def _blocks(encoder: InputEncoder, width: int) -> dict[str, list[int]]:
     """The columns of the encoded rows that belong to each column of the input."""
-    if encoder.table is None:
-        names = encoder.names or [f"column {k}" for k in range(width)]
-        return {name: slice(k, k + 1) for k, name in enumerate(names)}
-    widths = [1] * len(encoder.table.numeric) + [len(known) for known in encoder.table.categories]
-    ends = np.cumsum(widths).tolist()
-    names = (*encoder.table.numeric, *encoder.table.categorical)
-    return {name: slice(end - size, end) for name, size, end in zip(names, widths, ends)}
+    if encoder.table is not None:
+        return encoder.table.places
+    names = encoder.names or [f"column {k}" for k in range(width)]
+    return {name: [k] for k, name in enumerate(names)}
 
 
 def _sample(n: int, most: int, rng: np.random.Generator) -> Array:

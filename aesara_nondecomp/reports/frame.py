@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.tabular import UnknownCategories
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.history.plots import dual_label, settled_range
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.columns import MOST_COLUMNS, MOST_ROWS, REPEATS, Importance, Shift, importances, shifts

@@ -15,11 +15,11 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp._communicator import Communicator
 from aesara_nondecomp.data import InputEncoder, LazyRows, check_finite, encode_classes, encode_labels
 from aesara_nondecomp.data.arrow_tables import is_arrow
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.disk_rows import DiskMatrix, check_disk_space
 from aesara_nondecomp.data.streamed_tables import StreamedTable, is_large, learned, read_at_once
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 from aesara_nondecomp.data.table_survey import Survey, survey
-from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.parallel import DistributedRows, all_succeed, common_error, gather_vectors
 from aesara_nondecomp.training.holdout import AUTO, LAST, SHARE, is_pair
 from aesara_nondecomp.training.run import TrainingRows

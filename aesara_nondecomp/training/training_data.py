@@ -22,12 +22,12 @@ from aesara_nondecomp.data import (
     raw_rows,
     select_rows,
 )
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.label_sets import signs_of_sets
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
-from aesara_nondecomp.data.tabular import UnknownCategories
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import (
@@ -306,7 +306,7 @@ def _in_memory(
     )
     if comm.size == 1:
         check_lengths(inputs, y)
-    learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train)
+    learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train, add_indicator=True)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several, sets)

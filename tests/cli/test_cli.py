@@ -240,12 +240,12 @@ def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(
     table, path, _ = trained
     model = str(tmp_path / "m")
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
-    original = CheckpointFile.write
+    original, sent = CheckpointFile.write, []
 
     def write_and_interrupt(self, fitting):
         original(self, fitting)
-        if len(fitting.history) == 90:
-            os.kill(os.getpid(), signum)
+        if len(fitting.history) >= 90 and not sent:  # in the second network or the third
+            sent.append(os.kill(os.getpid(), signum))
 
     monkeypatch.setattr(CheckpointFile, "write", write_and_interrupt)
     _checkpoint_every(monkeypatch, 30)

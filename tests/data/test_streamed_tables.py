@@ -12,9 +12,9 @@ from pyarrow import dataset, parquet  # noqa: E402
 
 from aesara_nondecomp.data import InputEncoder, TableFiles, streamed_tables, table_survey  # noqa: E402
 from aesara_nondecomp.data.arrow_tables import open_arrow  # noqa: E402
+from aesara_nondecomp.data.categories import UnknownCategories  # noqa: E402
 from aesara_nondecomp.data.streamed_tables import StreamedTable  # noqa: E402
 from aesara_nondecomp.data.table_files import is_table_file, open_table  # noqa: E402
-from aesara_nondecomp.data.tabular import UnknownCategories  # noqa: E402
 from aesara_nondecomp.parallel import LOCAL  # noqa: E402
 from aesara_nondecomp.training.streamed_rows import inputs_of  # noqa: E402
 
@@ -103,7 +103,7 @@ def test_one_pass_learns_what_is_learned_in_memory(name, folder, monkeypatch):
     streamed, classes = read_files(files, "label")
     assert isinstance(streamed, StreamedTable) and streamed.shape == (N, 4)
     assert classes.tolist() == ["no", "yes"] and np.array_equal(classes[streamed.codes], y)
-    encoder = InputEncoder.learn(X)
+    encoder = InputEncoder.learn(X, add_indicator=True)
     assert streamed.encoder == encoder.table and "rare" in encoder.table.categories[0]
     parts = list(streamed.encoded(encoder, UnknownCategories()))
     assert [first for first, _ in parts] == list(range(0, N, 75))  # there are 4 columns without labels

@@ -2,15 +2,17 @@
 
 import json
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 
+from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder, UnknownCategories
+from aesara_nondecomp.data.tabular import TableEncoder
 
 CELLS = {"age": ["20", "40", "", "60"], "colour": ["red", "blue", "red", "?"]}
 MATRIX = np.array([[20, 0, 0, 1], [40, 0, 1, 0], [40, 0, 0, 1], [60, 1, 0, 0]])
@@ -55,6 +57,53 @@ def test_some_rows_teach_the_encoder_as_a_table_of_them_would():
     table = {"age": [20, 40, None, 60, 5000], "colour": ["red", "blue", "red", "?", "green"]}
     part = {name: cells[:4] for name, cells in table.items()}
     assert TableEncoder.fit(table, rows=np.arange(4)) == TableEncoder.fit(part)
+
+
+def test_a_column_of_its_own_tells_where_numbers_were_missing_in_training():
+    cells = {"age": [20, 40, None, 60], "size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "red"]}
+    encoder = TableEncoder.fit(cells, add_indicator=True)
+    assert encoder.gaps == ("age",) and encoder == TableEncoder.from_dict(json.loads(json.dumps(encoder.as_dict())))
+    assert encoder.feature_names == ("age", "size", "age is missing", "colour=blue", "colour=red")
+    assert encoder.places == {"age": [0, 2], "size": [1], "colour": [3, 4]}
+    expected = [[20, 1, 0, 0, 1], [40, 2, 0, 1, 0], [40, 3, 1, 0, 1], [60, 4, 0, 0, 1]]
+    np.testing.assert_array_equal(encoder.transform(cells), expected)
+    later = {"age": [None, 30], "size": [None, 5.0], "colour": ["red", "blue"]}
+    np.testing.assert_array_equal(encoder.transform(later), [[40, 2.5, 1, 0, 1], [30, 5, 0, 1, 0]])
+
+
+def test_a_matrix_of_the_columns_of_a_table_with_gaps_is_encoded_as_that_table():
+    table = {"age": [20.0, 40.0, np.nan, 60.0], "size": [1.0, 2.0, 3.0, 4.0]}
+    encoder = InputEncoder.learn(table, add_indicator=True)
+    whole = {"age": [30.0, 50.0], "size": [2.0, 9.0]}
+    matrix = np.column_stack(list(whole.values()))
+    np.testing.assert_array_equal(np.asarray(encoder.encode(matrix)), np.asarray(encoder.encode(whole)))
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(matrix)
+    np.testing.assert_array_equal(np.asarray(encoder.encode(sparse)), np.asarray(encoder.encode(whole)))
+
+
+def test_of_many_categories_the_most_frequent_are_known_and_the_others_count_as_one():
+    rare = [f"place {k:03d}" for k in range(250)]
+    cells = {"city": [*np.repeat(rare[50:], 3), *rare], "colour": ["red", "blue"] * 425}
+    with pytest.warns(
+        UserWarning, match=r"'city' holds 250 categories: the 200 most frequent \(94% of the rows\)"
+    ) as told:
+        encoder = TableEncoder.fit(cells)
+    assert len(told) == 1 and encoder.pooled == ("city",) and encoder.categories[0] == tuple(rare[50:])
+    assert TableEncoder.from_dict(encoder.as_dict()) == encoder
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        matrix = encoder.transform({"city": [rare[0], "Xanadu", rare[60]], "colour": ["red", "blue", "red"]})
+    assert matrix[:, :200].sum(axis=1).tolist() == [0, 0, 1] and matrix[2, 10] == 1
+    with pytest.warns(UserWarning, match="1 of 1 cells .* of 'colour': 'green'"):
+        encoder.transform({"city": ["Xanadu"], "colour": ["green"]})
+
+
+@pytest.mark.parametrize(
+    "cells", [[f"id {k}" for k in range(300)] * 1, [*(f"id {k}" for k in range(300))] + ["id 0"] * 250]
+)
+def test_a_column_that_names_rows_is_refused(cells):
+    with pytest.raises(ValueError, match="holds 300 different texts, more than the 200 .* Drop it if it names rows"):
+        TableEncoder.fit({"member": cells})
 
 
 def test_unknown_categories_of_all_blocks_are_counted_together():

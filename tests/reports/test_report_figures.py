@@ -143,6 +143,19 @@ def test_the_columns_of_one_category_are_shuffled_together():
     assert all(np.array_equal(matrix[:, 1:].sum(axis=1), np.ones(600)) for matrix in seen)
 
 
+def test_a_column_is_shuffled_with_what_tells_where_it_is_missing():
+    table = {"size": np.where(RNG.random(600) < 0.2, np.nan, RNG.normal(5, 1, 600)), "age": RNG.normal(size=600)}
+    model = Sum()
+    model.encoder = InputEncoder.learn(table, add_indicator=True)
+    rows = np.asarray(model.encoder.encode(table))
+    seen = []
+    model._scores = lambda matrix: seen.append(matrix) or matrix[:, 1]
+    importances(model, rows, np.where(rows[:, 1] > 0, 1, -1), 0, value_at_threshold(model))
+    median = model.encoder.table.medians[0]
+    assert all(np.array_equal(matrix[:, 0] == median, matrix[:, 2] == 1) for matrix in seen)
+    assert any(not np.array_equal(matrix[:, 2], rows[:, 2]) for matrix in seen)
+
+
 def test_a_column_that_moved_is_told_in_its_spreads():
     X = RNG.normal(loc=5, scale=2, size=(1000, 3))
     moved = X + [0, 3, 0.1]

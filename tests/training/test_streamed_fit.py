@@ -220,4 +220,4 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
 
 def test_an_encoder_of_a_streamed_table_is_that_of_a_model(folder, streamed):
     model = an.fit(folder / "one.parquet", target="label", **QUICK)
-    assert model.encoder.table == InputEncoder.learn(FRAME).table
+    assert model.encoder.table == InputEncoder.learn(FRAME, add_indicator=True).table

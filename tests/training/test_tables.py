@@ -33,8 +33,28 @@ def model():
 
 
 def test_a_frame_with_categories_missing_values_and_timestamps_is_learned(model):
-    assert model.feature_names == ["since", "member", "age", "colour=blue", "colour=green", "colour=red"]
+    assert model.feature_names == [
+        "since", "member", "age", "age is missing", "colour=blue", "colour=green", "colour=red",
+    ]  # fmt: skip
     assert model.value(FRAME, Y) > 0.95
+
+
+def test_that_a_number_is_missing_is_learned_where_it_tells_of_the_label():
+    missing = RNG.random(N_ROWS) < 0.3
+    frame = pandas.DataFrame({"age": np.where(missing, np.nan, AGE), "member": RNG.random(N_ROWS) < 0.5})
+    model = fit(frame, np.isnan(frame["age"]), "f1", **OPTIONS)
+    assert model.value(frame, np.isnan(frame["age"])) > 0.99
+    assert model.predict(pandas.DataFrame({"age": [None, 40.0], "member": [True, True]})).tolist() == [True, False]
+
+
+def test_a_column_of_hundreds_of_categories_is_learned_from_the_frequent_ones_with_one_warning():
+    city = np.array([f"city {k:03d}" for k in [*np.repeat(np.arange(150), 3), *np.repeat(np.arange(150, 225), 2)]])
+    frame = pandas.DataFrame({"city": city, "age": np.nan_to_num(AGE)})
+    y = np.isin(city, np.unique(city)[::2])
+    with pytest.warns(UserWarning, match="categories: the 200 most frequent") as told:
+        model = fit(frame, y, "f1", **{**OPTIONS, "network": "linear"})
+    assert len(told) == 1 and len(model.feature_names) == 201
+    assert model.value(frame, y) > 0.8
 
 
 def test_columns_in_another_order_give_the_same_answer_and_a_missing_one_is_named(model):
@@ -49,7 +69,7 @@ def test_columns_in_another_order_give_the_same_answer_and_a_missing_one_is_name
 def test_a_loaded_model_takes_the_same_raw_frame(model, tmp_path):
     model.save(tmp_path / "frame.model")
     loaded = an.load_model(tmp_path / "frame.model")
-    assert np.array_equal(loaded.predict(FRAME), model.predict(FRAME))
+    assert np.array_equal(loaded.predict(FRAME), model.predict(FRAME)) and loaded.encoder.table.gaps == ("age",)
     assert np.array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
     assert loaded.predict_prevalence(FRAME, "sld") == model.predict_prevalence(FRAME, "sld")
     header, arrays = read_archive(tmp_path / "frame.model", "model")
@@ -88,7 +108,7 @@ def test_a_table_with_rows_held_out_trains_the_model_of_its_matrix_bit_for_bit()
     of_table = fit(FRAME, Y, "f1", **options)
     age = FRAME["age"].fillna(of_table.encoder.table.medians[2])  # the median of the rows trained on
     colours = [COLOUR == colour for colour in ("blue", "green", "red")]
-    matrix = np.column_stack([SINCE, FRAME["member"], age, *colours]).astype(np.float64)
+    matrix = np.column_stack([SINCE, FRAME["member"], age, np.isnan(AGE), *colours]).astype(np.float64)
     of_matrix = fit(matrix, Y, "f1", **options)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(of_table.parameters, of_matrix.parameters))
     assert np.array_equal(of_table.decision_function(FRAME), of_matrix.decision_function(matrix))
