@@ -1,7 +1,11 @@
-"""The paper's figures: test values against steps, samples and seconds, with a column for each data set."""
+"""The paper's figures: test values against mini-batches and seconds, two plots for each data set.
+
+Samples, the paper's third axis, are mini-batches times 512 but for the rows of pre-training; `claims` counts them.
+"""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +18,7 @@ from benchmarks.paper.methods import METHODS, TRAININGS, larger_is_better
 from benchmarks.paper.results import Results, trivial
 from benchmarks.plots import TITLES, pyplot
 
-AXES = {"step": "mini-batches", "samples": "rows seen, pre-training included", "seconds": "seconds of training"}
+AXES = {"step": "mini-batches", "seconds": "seconds of training"}
 KLD_FLOOR = 1e-7
 DIRECT_WIDTH = 2.0
 
@@ -50,21 +54,26 @@ def _styles() -> dict[str, Style]:
 
 
 def draw(results: Results, figure: str, path: Path) -> None:
-    """Draw one figure of the grid: a row per axis, a column per data set."""
+    """Draw one figure of the grid: below each data set's name one plot for each axis."""
     plt = pyplot()
     panels = [panel for panel in results.grid.panels if panel.measure == figure]
-    size = (3.1 * len(panels) + 0.4, 2.5 * len(AXES) + 1.1)
-    picture, axes = plt.subplots(len(AXES), len(panels), figsize=size, squeeze=False, sharey=True, layout="constrained")
-    for column, panel in enumerate(panels):
-        for row, axis in enumerate(AXES):
-            _draw_panel(axes[row, column], results, panel, axis)
-        axes[0, column].set_title(_title(panel), fontsize=10)
+    columns = len(panels) if len(panels) < 4 else math.ceil(len(panels) / 2)
+    blocks = math.ceil(len(panels) / columns)
+    size = (4.1 * columns + 0.4, 2.7 * len(AXES) * blocks + 1.3)
+    shape = len(AXES) * blocks, columns
+    picture, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharey=True, layout="constrained")
+    of_panels = axes.reshape(blocks, len(AXES), columns).swapaxes(1, 2).reshape(-1, len(AXES))
+    for panel, plots in zip(panels, of_panels):
+        for plot, axis in zip(plots, AXES):
+            _draw_panel(plot, results, panel, axis)
+        plots[0].set_title(_title(panel), fontsize=11)
+    for unused in of_panels[len(panels) :].flat:
+        unused.set_visible(False)
     better = "larger" if larger_is_better(figure) else "smaller"
     picture.supylabel(f"{TITLES[figure]} on test rows ({better} is better)", fontsize=10)
-    columns = min(4, len(panels))
-    picture.legend(*_all_handles(axes), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    picture.legend(*_all_handles(axes), loc="outside lower center", ncols=min(3, columns), fontsize=9, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_figure(picture, path, dpi=72)
+    save_figure(picture, path, dpi=90)
     plt.close(picture)
 
 

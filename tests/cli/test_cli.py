@@ -162,8 +162,8 @@ def test_an_onnx_graph_labels_the_encoded_rows_as_predict_does(trained, tmp_path
     runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     table, path, _ = trained
     assert main(["export-onnx", path, str(tmp_path / "m.onnx")]) == 0
-    columns = "age, colour=, colour=blue, colour=green, colour=red"
-    assert capsys.readouterr().out == f"saved in {tmp_path / 'm.onnx'}; X is of 5 columns: {columns}\n"
+    columns = "age, age is missing, colour=, colour=blue, colour=green, colour=red"
+    assert capsys.readouterr().out == f"saved in {tmp_path / 'm.onnx'}; X is of 6 columns: {columns}\n"
     model, session = load_model(path), runtime.InferenceSession(str(tmp_path / "m.onnx"))
     raw = _features(path, table)
     rows = np.asarray(model.encoder.encode(raw)).astype("float32")
