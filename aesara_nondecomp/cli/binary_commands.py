@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
+from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
 from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_blocks, read_labelled_rows
 from aesara_nondecomp.data import check_lengths, decode, encode_as
+from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
@@ -22,13 +24,19 @@ from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
 
-def trained(model: Model, options: argparse.Namespace, table: LabelledTable) -> tuple[dict[str, Any], list[str]]:
+def trained(
+    model: Model, matrix: ConfusionMatrix, rows: str, options: argparse.Namespace, table: LabelledTable
+) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
     Parameters
     ----------
     model : Model
         The model.
+    matrix : ConfusionMatrix
+        Of the rows that it is judged on.
+    rows : str
+        Which rows these are.
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
@@ -41,7 +49,6 @@ def trained(model: Model, options: argparse.Namespace, table: LabelledTable) -> 
     lines : list of str
         In short.
     """
-    matrix, rows = reports.judged(model, table)
     facts = {
         "model": reports.model_facts(model),
         "steps": len(model.history),

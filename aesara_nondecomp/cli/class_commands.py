@@ -17,7 +17,8 @@ from aesara_nondecomp.cli.class_reports import (
     class_prevalence_lines,
 )
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.reports import judged, steps_text, worst_of_training
+from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
+from aesara_nondecomp.cli.reports import steps_text, worst_of_training
 from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
@@ -68,13 +69,19 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
         raise ValueError(f"of several classes, {described['name']!r} takes other parameters: {error}") from None
 
 
-def trained(model: ClassModel, options: argparse.Namespace, table: LabelledTable) -> tuple[dict[str, Any], list[str]]:
+def trained(
+    model: ClassModel, matrix: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
+) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
     Parameters
     ----------
     model : ClassModel
         The model.
+    matrix : array, shape (K, K)
+        Confusion matrix of the rows that it is judged on.
+    rows : str
+        Which rows these are.
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
@@ -87,7 +94,6 @@ def trained(model: ClassModel, options: argparse.Namespace, table: LabelledTable
     lines : list of str
         In short.
     """
-    matrix, rows = judged(model, table)
     facts = {
         "model": class_model_facts(model),
         "steps": len(model.history),

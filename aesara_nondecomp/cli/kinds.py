@@ -18,7 +18,7 @@ def commands_for(model: Any) -> Any:
     Returns
     -------
     module
-        Its functions are `trained`, `prediction_columns`, `evaluated` and `compared`, and of one label a row
+        Its functions are `judged`, `trained`, `prediction_columns`, `evaluated` and `compared`, and of one label a row
         `quantified`.
     """
     if isinstance(model, Model):

@@ -68,8 +68,30 @@ def label_measure(measure: Measure | MulticlassMeasure | Averaged, options: argp
             raise ValueError(f"of several labels, {found['name']!r} takes other parameters: {error}") from None
 
 
+def judged(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], str]:
+    """The confusions of the rows that a model is judged on: those held out, or if there are none, all.
+
+    Parameters
+    ----------
+    model : MultilabelModel
+        As `fit` returned it; on all rows it is calibrated too.
+    table : LabelledTable
+        The training file.
+
+    Returns
+    -------
+    confusions : array, shape (L, 4)
+        TP, FN, FP and TN of each label.
+    rows : {"held-out", "training"}
+        Which rows these are.
+    """
+    if model.validation_confusions is not None:
+        return model.validation_confusions, "held-out"
+    return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
+
+
 def trained(
-    model: MultilabelModel, options: argparse.Namespace, table: LabelledTable
+    model: MultilabelModel, confusions: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
 
@@ -77,10 +99,14 @@ def trained(
     ----------
     model : MultilabelModel
         The model.
+    confusions : array, shape (L, 4)
+        As from `judged`.
+    rows : str
+        Likewise.
     options : Namespace
         Parsed options of `train`.
     table : LabelledTable
-        The training file.
+        The training file, which is not looked at.
 
     Returns
     -------
@@ -89,7 +115,6 @@ def trained(
     lines : list of str
         In short.
     """
-    confusions, rows = _judged(model, table)
     facts = {
         "model": label_model_facts(model),
         "steps": len(model.history),
@@ -207,13 +232,6 @@ def _scored(model: Any, options: argparse.Namespace) -> tuple[LabelledTable, Sco
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
     scores, matrix = model._scored(table.X, table.y)
     return table, Scored(model, matrix, scores)
-
-
-def _judged(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], str]:
-    """TP, FN, FP and TN of each label, shape (L, 4), of the rows that a model is judged on, and which rows."""
-    if model.validation_confusions is not None:
-        return model.validation_confusions, "held-out"
-    return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
 
 
 def _model_lines(facts: dict[str, Any]) -> list[str]:

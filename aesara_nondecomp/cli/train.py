@@ -59,10 +59,12 @@ def train(options: argparse.Namespace) -> int:
     n_rows = _rows_of_all(table, comm)
     if comm.rank > 0:
         return 0  # all processes have the same model; the first one writes it
-    facts, lines = commands_for(model).trained(model, options, table)  # calibrates it where no rows were held out
+    commands = commands_for(model)
+    judged = commands.judged(model, table)
     _save(model, table, options)
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
+    facts, lines = commands.trained(model, *judged, options, table)
     reports.write_report(options.report, facts)
     outputs.print_lines(lines, options)
     if options.verbose:
