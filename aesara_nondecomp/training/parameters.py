@@ -328,11 +328,24 @@ def check_parameters(**given: Any) -> Any:
     return {name: PARAMETERS[name].check(name, value) for name, value in given.items()}
 
 
+_ABOUT = """\
+These are the options of `MeasureClassifier`, and of the command `train` as far as they can be typed. The table is made
+from `training/parameters.py`. `fit` takes the same, with these differences:
+
+- `patience`, `refit` and `tune_threshold` are fields of `EarlyStopping`: `validation=an.EarlyStopping(patience=8)`.
+- `resume` is a field of `Checkpoint`.
+- `hidden`, `activation`, `dropout`, `members` and `dtype` belong to the network: `network=(64, 64)`, or
+  `network=lambda n: an.mlp(n, (64,), dropout=0.1)`.
+- In place of `warm_start` it takes `network=model`, and `MeasureClassifier` has `verbose` in place of `progress`.
+
+Not in the table are `measure`, the positive label (`positive`, `pos_label`), `seed` (`random_state`), `target`, `comm`,
+and what is given for each row: `sample_weight`, `groups` and `validation_groups`.
+"""
+
+
 def as_markdown() -> str:
     """Format the table of parameters for docs/parameters.md."""
-    head = (
-        "# Parameters\n\nOf `fit`, `MeasureClassifier` and the command `train`; made from `training/parameters.py`.\n\n"
-    )
+    head = f"# Parameters\n\n{_ABOUT}\n"
     rows = [
         f"| `{name}` | {row.accepts} | `{row.default!r}` | {row.text} |" for name, row in sorted(PARAMETERS.items())
     ]
