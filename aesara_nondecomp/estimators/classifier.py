@@ -453,10 +453,17 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""
         if not (self.warm_start and hasattr(self, "model_")):
             return self._new_network(spec)
-        require(
-            self._asked_for == spec, "warm_start goes on with the network of the last fit: leave it as it was", spec
-        )
+        self._require_as_asked(spec, of_labels=False)
         return self.model_
+
+    def _require_as_asked(self, spec: NetworkSpec, of_labels: bool) -> None:
+        """Refuse to go on with a network that the last fit was not asked for."""
+        kinds = {False: "one label a row", True: "a matrix of labels"}
+        before = self._of_labels()
+        needed = f"warm_start goes on with {kinds[before]}, as in the last fit: set warm_start=False"
+        require(before == of_labels, needed, kinds[of_labels])
+        needed = "warm_start goes on with the network of the last fit: leave it as it was"
+        require(self._asked_for == spec, needed, spec)
 
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""

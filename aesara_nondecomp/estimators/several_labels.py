@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths
 from aesara_nondecomp.data.label_sets import Indicators, read_indicators
@@ -16,7 +15,9 @@ from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import NetworkSpec, make_network
 from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
+from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.metrics.label_confusion import label_confusions
@@ -51,13 +52,12 @@ class LabelsMixin(FittedMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         if not self._of_labels():
             return super().score(X, y, sample_weight, groups)
+        warn_of_unlike_scores()
         require(groups is None, "a matrix of labels has a measure without groups: leave groups out", "groups")
         model, predicted = self._label_model(), self.predict(X)
         matrix = read_indicators(y, model.labels).matrix
         check_lengths(predicted, matrix)
-        weight = None if sample_weight is None else as_floats(sample_weight, "sample_weight")
-        if weight is not None:
-            require(weight.shape == (len(matrix),), "sample_weight must hold one weight for each row", weight.shape)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(matrix))
         value = model.measure.from_confusions(label_confusions(matrix, predicted, weight))
         return float(model.measure.oriented(value))
 
@@ -106,7 +106,9 @@ class LabelsMixin(FittedMixin):
             validation = all_succeed(comm, lambda: check_rows(self, held, texts=spec.takes_text)), y_held
         names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
                  "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
-        further = me.warm_start and hasattr(self, "model_") and self._of_labels()
+        further = me.warm_start and hasattr(self, "model_")
+        if further:
+            me._require_as_asked(spec, of_labels=True)
         self.model_ = fit(
             X,
             y,
@@ -123,9 +125,9 @@ class LabelsMixin(FittedMixin):
             **{name: getattr(self, name) for name in names},
             **groups,
         )
-        self.classes_ = np.asarray(self.model_.labels)
+        self.classes_, self._asked_for = np.asarray(self.model_.labels), spec
         if not self._label_model().calibrations:
-            self._calibrate_labels(X, y, comm)
+            self._calibrate_labels(X, y, sample_weight, comm)
 
     def _rows_of_labels(self, X: Any, y: Any, texts: bool, comm: Communicator) -> Any:
         """Checked rows of this process, of which there may be none where there are several."""
@@ -134,14 +136,17 @@ class LabelsMixin(FittedMixin):
             check_lengths(X, read_indicators(y).matrix)
         return X
 
-    def _calibrate_labels(self, X: Any, y: Any, comm: Communicator) -> None:
+    def _calibrate_labels(self, X: Any, y: Any, weight: Any, comm: Communicator) -> None:
         """Calibrate the model on the rows of all processes together."""
         labels = self.model_.labels
         scores, matrix = np.zeros((0, len(labels))), np.zeros((0, len(labels)), dtype=bool)
         if _n_labels(y):
             scores = np.concatenate(list(self.model_.score_blocks([X])))
             matrix = read_indicators(y, labels).matrix
-        self.model_.calibrate_scores(*(np.concatenate(comm.allgather(own)) for own in (scores, matrix)))
+        scores, matrix = (np.concatenate(comm.allgather(own)) for own in (scores, matrix))
+        if weight is not None:
+            weight = checked_weights(np.concatenate(comm.allgather(np.ravel(weight))), len(matrix))
+        self.model_.calibrate_scores(scores, matrix, weight)
 
     def _of_labels(self) -> bool:
         """Whether it was fitted on a matrix of labels."""

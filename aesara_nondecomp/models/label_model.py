@@ -16,6 +16,7 @@ from aesara_nondecomp.data import InputEncoder, check_lengths
 from aesara_nondecomp.data.label_sets import read_indicators
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import Averaged, Measure
+from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.label_confusion import LabelReport, label_confusions
 from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models.archive import describe_measure, write_archive
@@ -180,7 +181,7 @@ class MultilabelModel(NetworkModel):
             raise ValueError(NOT_CALIBRATED)
         return self.calibrations
 
-    def calibrate(self, X: Any, y: Any) -> MultilabelModel:
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> MultilabelModel:
         """Fit the calibrations that `predict_proba` needs; `fit` does this on its validation rows, if there are any.
 
         Parameters
@@ -189,15 +190,21 @@ class MultilabelModel(NetworkModel):
             Rows that were not trained on, with and without each label.
         y : array-like, shape (n, L)
             True labels.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0. Default: equal weights.
 
         Returns
         -------
         MultilabelModel
             Itself.
         """
-        return self.calibrate_scores(*self._scored(X, y))
+        scores, matrix = self._scored(X, y)
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(matrix))
+        return self.calibrate_scores(scores, matrix, weight)
 
-    def calibrate_scores(self, scores: NDArray[Any], matrix: NDArray[Any]) -> MultilabelModel:
+    def calibrate_scores(
+        self, scores: NDArray[Any], matrix: NDArray[Any], weight: NDArray[Any] | None = None
+    ) -> MultilabelModel:
         """Fit the calibrations on scores, which several processes may have computed.
 
         Parameters
@@ -206,14 +213,15 @@ class MultilabelModel(NetworkModel):
             As from `score_blocks`.
         matrix : bool array, shape (n, L)
             Which labels the rows have.
+        weight : array, shape (n,), optional
+            Sample weights. Default: equal weights.
 
         Returns
         -------
         MultilabelModel
             Itself.
         """
-        signs = np.where(matrix, 1, -1)
-        self.calibrations = tuple(Calibration.fit(scores[:, k], signs[:, k]) for k in range(len(self.labels)))
+        self.calibrations = label_calibrations(scores, matrix, weight)
         return self
 
     def confusion_matrices(self, X: Any, y: Any) -> NDArray[Any]:
@@ -422,3 +430,25 @@ def label_model_from(
     )
     check_label_model(model)
     return model
+
+
+def label_calibrations(
+    scores: NDArray[Any], matrix: NDArray[Any], weight: NDArray[Any] | None = None
+) -> tuple[Calibration, ...]:
+    """Calibrate the scores of each label by itself.
+
+    Parameters
+    ----------
+    scores : array, shape (n, L)
+        Of the network.
+    matrix : bool array, shape (n, L)
+        Which labels the rows have.
+    weight : array, shape (n,), optional
+        Sample weights. Default: equal weights.
+
+    Returns
+    -------
+    tuple of Calibration
+    """
+    signs = np.where(matrix, 1, -1)
+    return tuple(Calibration.fit(scores[:, k], signs[:, k], weight) for k in range(scores.shape[1]))

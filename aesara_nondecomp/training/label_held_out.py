@@ -14,7 +14,7 @@ from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.metrics.label_confusion import label_confusions
-from aesara_nondecomp.metrics.quantification import Calibration
+from aesara_nondecomp.models.label_model import label_calibrations
 from aesara_nondecomp.training.class_held_out import ClassMonitor
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
@@ -191,6 +191,5 @@ def judged_labels(
             f"on the rows held out, the model gives each of the labels {constant[:10]} to all rows or to none. The "
             "features may not tell, or there are too few rows with or without them."
         )
-    signs = np.where(matrix, 1, -1)
-    calibrations = tuple(Calibration.fit(scores[:, k], signs[:, k], weight) for k in range(len(labels)))
+    calibrations = label_calibrations(scores, matrix, weight)
     return {"thresholds": thresholds, "calibrations": calibrations, "validation_confusions": counts}

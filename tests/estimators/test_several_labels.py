@@ -14,6 +14,7 @@ from sklearn.utils import estimator_checks, get_tags  # noqa: E402
 
 import aesara_nondecomp as an  # noqa: E402
 from aesara_nondecomp import MeasureClassifier  # noqa: E402
+from aesara_nondecomp.models.label_model import label_calibrations  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))
@@ -79,6 +80,35 @@ def test_a_vector_of_labels_makes_it_a_classifier_of_two_classes_again(classifie
     again = pickle.loads(pickle.dumps(classifier)).fit(X, Y[:, 0])
     assert again.predict(X).shape == (600,) and again.classes_.tolist() == [0, 1]
     pickle.loads(pickle.dumps(again)).predict(X)
+
+
+def test_calibration_on_training_rows_follows_the_weights(classifier):
+    weight = np.where(Y[:, 0] == 1, 5.0, 1.0)
+    weighted = MeasureClassifier("f1", validation=None, **QUICK).fit(X, Y, sample_weight=weight)
+    repeated = np.repeat(np.arange(600), weight.astype(int))
+    scores = weighted.model_.decision_function(X)
+    expected = label_calibrations(scores[repeated], Y[repeated].astype(bool))
+    for found, each in zip(weighted.model_.calibrations, expected):
+        np.testing.assert_allclose(found, each, rtol=1e-6)
+    again = pickle.loads(pickle.dumps(weighted)).model_.calibrate(X, Y, sample_weight=weight)
+    np.testing.assert_allclose(again.calibrations, weighted.model_.calibrations)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_a_score_of_weights_that_are_none_is_refused(classifier, bad):
+    with pytest.raises(ValueError, match="sample_weight must be finite and at least 0"):
+        classifier.score(X, Y, np.where(np.arange(600) == 3, bad, 1.0))
+
+
+def test_a_warm_start_goes_on_with_labels_of_the_same_kind_and_the_same_network(classifier):
+    warm = pickle.loads(pickle.dumps(classifier)).set_params(warm_start=True)
+    with pytest.raises(ValueError, match="warm_start goes on with a matrix of labels, as in the last fit"):
+        warm.fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="warm_start goes on with the network of the last fit"):
+        warm.set_params(network="mlp").fit(X, Y)
+    vector = MeasureClassifier("f1", validation=None, **QUICK).fit(X, Y[:, 0]).set_params(warm_start=True)
+    with pytest.raises(ValueError, match="warm_start goes on with one label a row, as in the last fit"):
+        vector.fit(X, Y)
 
 
 @pytest.mark.parametrize(("measure", "expected"), [("f1", True), ("micro_f1", True), ("min_recall", False)])
