@@ -121,11 +121,11 @@ def evaluated(model: Model, options: argparse.Namespace) -> Outcome:
     lines : list of str
         The report.
     """
+    model.require_quantifier()
     if options.html or options.groups or model.extra.get("groups") or model.constrained_by:
         X, (_, signs, scores, _), groups = _scored(model, options, options.groups)
     else:
         X, (_, signs, scores, _), groups = None, _scored_by_blocks(model, options), None
-    model.require_quantifier()
     by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
     facts = evaluation_facts(model, scores, signs, options.draws, options.seed, by_group, verdicts)
     lines = [

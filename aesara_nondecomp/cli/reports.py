@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
+from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences, worst_value
 
@@ -58,7 +59,7 @@ def steps_text(model: Any) -> str:
     return f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
 
 
-def judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
+def judged(model: Any, table: LabelledTable) -> tuple[Any, str] | None:
     """The confusion matrix of the rows that a model is judged on: those held out, or if there are none, all.
 
     Parameters
@@ -72,10 +73,13 @@ def judged(model: Any, table: LabelledTable) -> tuple[Any, str]:
     -------
     matrix : ConfusionMatrix or array, shape (K, K)
     rows : {"held-out", "training"}
-        Which rows these are.
+        Which rows these are. None in place of both if training on a streamed table was stopped before the rows held out
+        were looked at.
     """
     if model.validation_matrix is not None:
         return model.validation_matrix, "held-out"
+    if model.interrupted and isinstance(table.X, StreamedTable):
+        return None
     return model.calibrate(table.X, table.y).confusion_matrix(table.X, table.y), "training"
 
 

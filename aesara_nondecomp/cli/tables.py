@@ -260,7 +260,10 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
         If it stands for none of them.
     """
     for label in classes:
-        if label == text or str(label) == str(text) or _same_number(label, text):
+        if label == text or str(label) == str(text):
+            return label
+    for label in classes:  # "1.0" stands for 1, but not where there is a label "1.0"
+        if _same_number(label, text):
             return label
     known = ", ".join(repr(label) for label in classes[:10])
     raise ValueError(f"the label {text!r} is unknown. Known: {known}. Give one of these.")
@@ -452,8 +455,8 @@ def _check_streamed(options: argparse.Namespace, targets: Sequence[str]) -> None
     """Refuse what a table that is streamed does not take, before it is read."""
     needed = f"{options.data} is too large to be read at once, and a streamed table takes one column of labels"
     require(len(targets) == 1, f"{needed}: train one label after another, or give fewer rows", targets)
-    for name in ("groups", "constraints", "refit"):
-        if getattr(options, name):
+    for name in ("groups", "constraints", "refit", "sampler"):
+        if getattr(options, name) not in (None, False, [], (), "natural"):
             raise ValueError(
                 f"{options.data} is too large to be read at once, and a streamed table does not take "
                 f"--{name.removesuffix('s') if name == 'constraints' else name}. Leave it out, or give fewer rows."

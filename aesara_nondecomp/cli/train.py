@@ -64,11 +64,12 @@ def train(options: argparse.Namespace) -> int:
     _save(model, table, options)
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
-    facts, lines = commands.trained(model, *judged, options, table)
-    reports.write_report(options.report, facts)
-    outputs.print_lines(lines, options)
-    if options.verbose:
-        print("\n".join(choice_lines(model, facts, n_rows, seconds)), file=sys.stderr)
+    if judged is not None:
+        facts, lines = commands.trained(model, *judged, options, table)
+        reports.write_report(options.report, facts)
+        outputs.print_lines(lines, options)
+        if options.verbose:
+            print("\n".join(choice_lines(model, facts, n_rows, seconds)), file=sys.stderr)
     if model.interrupted:
         stop.advice = lambda: f"The model so far is in {options.out}. {_how_to_go_on(checkpoint)}"
         raise KeyboardInterrupt
@@ -117,6 +118,9 @@ def _fitted(table: LabelledTable, options: argparse.Namespace, chosen: dict[str,
 def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: dict[str, Any]) -> Any:
     """The measure that is meant for the labels; of several classes, algorithm and network are changed to suit."""
     measure = options.measure
+    if options.preset != "default":
+        two = "--preset is for two classes: of several, name an --algorithm"
+        require(not isinstance(table.y, Indicators) and count_labels(table.y) <= 2, two, options.preset)
     if isinstance(table.y, Indicators):
         from aesara_nondecomp.cli.label_commands import label_measure  # takes long to load
 

@@ -1,6 +1,8 @@
 """The command line on tables in several files and in Parquet, also when they are streamed."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -52,6 +54,16 @@ def test_a_table_in_several_files_trains_the_model_of_one_file(source, folder, t
     assert found.threshold == expected.threshold
 
 
+def test_a_streamed_training_that_is_stopped_before_it_is_evaluated_leaves_a_model(
+    folder, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 10_000)
+    monkeypatch.setattr("aesara_nondecomp.cli.train._stops", lambda stop: os.kill(os.getpid(), signal.SIGTERM) or True)
+    assert train(folder, "parquet", tmp_path / "m", "--steps", "60") == 143
+    assert "terminated. The model so far is in" in capsys.readouterr().err
+    assert load_model(tmp_path / "m").classes == ("no", "yes")
+
+
 @pytest.mark.parametrize("source", ["t.csv", "parquet"])
 def test_a_large_table_is_streamed(source, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 10_000)
@@ -99,7 +111,7 @@ def test_a_row_without_a_label_is_named_in_a_later_block_too(folder, tmp_path, c
     (["--refit"], "does not take --refit"),
     (["--constraint", "precision >= 0.5"], "does not take --constraint"),
     (["--validation", "none"], "leave --validation out"),
-    (["--sampler", "balanced"], "streamed without sampler"),
+    (["--sampler", "balanced"], "does not take --sampler"),
     (["--drop", "nothing"], "no column 'nothing' to drop"),
 ])  # fmt: skip
 def test_options_that_a_streamed_table_does_not_take_are_refused(

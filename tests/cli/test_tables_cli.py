@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow", reason="needs the extra files")
 from aesara_nondecomp import load_model  # noqa: E402
 from aesara_nondecomp.cli import main  # noqa: E402
 from aesara_nondecomp.cli.parser import build_parser  # noqa: E402
-from aesara_nondecomp.cli.tables import read_training_table  # noqa: E402
+from aesara_nondecomp.cli.tables import label_like, read_training_table  # noqa: E402
 from aesara_nondecomp.data import InputEncoder, read_npz  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -277,3 +277,8 @@ def test_rows_are_answered_while_more_of_them_are_to_come(trained, tmp_path):
     columns, right = (np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1) for text in (found.decode(), expected))
     np.testing.assert_array_equal(columns[:, :2], right[:, :2])
     np.testing.assert_allclose(columns, right, rtol=1e-4)
+
+
+def test_a_label_is_looked_for_as_it_is_written_before_as_a_number():
+    assert [label_like(text, ("01", "1", "x")) for text in ("1", "01", "1.0")] == ["1", "01", "01"]
+    assert label_like("1.0", (0, 1)) == 1 and label_like("1.0", ("1", "1.0")) == "1.0"
