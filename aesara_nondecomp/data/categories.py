@@ -98,7 +98,7 @@ def count_categories(name: str, cells: Sequence[Any], more: Collection[str]) -> 
     for text in sorted({*spelt, *over_distinct(spelling, list(more))}):
         rows_of[first.setdefault(normal_form(text), text)] += spelt[text]
     check_values(name, set(first) == {""})
-    names_rows = len(first) > len(cells) / 2
+    names_rows = sum(count > 0 for count in rows_of.values()) > len(cells) / 2
     if len(first) > MOST_CATEGORIES and (names_rows or _are_texts(first)):
         remedy = _train_on_texts(name) if _are_texts(first) else "otherwise group its values."
         raise ValueError(

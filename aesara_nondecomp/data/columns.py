@@ -29,7 +29,9 @@ def numeric_columns(X: NDArray[Any]) -> list[int]:
     return [int(column) for column in np.flatnonzero(~binary)]
 
 
-def bins_of_spiky_columns(X: NDArray[Any], columns: list[int]) -> list[tuple[int, float, float]]:
+def bins_of_spiky_columns(
+    X: NDArray[Any], columns: list[int], n_rows: int | None = None
+) -> list[tuple[int, float, float]]:
     """Bins of the columns in which one value makes at least 40 % of the rows, such as the 0 of capital gains.
 
     The edges are the frequent value, the extremes, and quantiles of the other rows: quantiles of all rows would fall on
@@ -41,6 +43,8 @@ def bins_of_spiky_columns(X: NDArray[Any], columns: list[int]) -> list[tuple[int
         Rows as the network takes them.
     columns : list of int
         Indices of the columns to look at.
+    n_rows : int, optional
+        Rows of the table, if these are a sample. Default: n.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def bins_of_spiky_columns(X: NDArray[Any], columns: list[int]) -> list[tuple[int
     3,200 rows of adult -.004 and .000 (development seeds).
     """
     spiky = [column for column in columns if _has_spike(X[:, column])]
-    most = min(BINS, len(X) // (ROWS_OF_ALL_A_BIN * max(1, len(spiky))))
+    most = min(BINS, (n_rows or len(X)) // (ROWS_OF_ALL_A_BIN * max(1, len(spiky))))
     if most < 2:
         return []
     bins = []

@@ -13,10 +13,10 @@ from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import numbers_or_none
-from aesara_nondecomp.data.rows import BatchSource, prepare_rows, raw_rows, select_rows
+from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import TableColumns, is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder
+from aesara_nondecomp.data.tabular import TableEncoder, WithoutGaps
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -245,8 +245,11 @@ class InputEncoder:
         rows = raw_rows(X, len(table.numeric))
         if not table.gaps:
             return rows
-        matrix = rows.toarray() if is_sparse(rows) else np.asarray(rows)
-        return table.rows({name: matrix[:, k] for k, name in enumerate(table.numeric)})
+        if is_sparse(rows):
+            from scipy import sparse  # slow to import
+
+            return sparse.hstack([rows, sparse.csr_matrix((rows.shape[0], len(table.gaps)), dtype=rows.dtype)], "csr")
+        return LazyRows(WithoutGaps(rows, len(table.gaps)))
 
 
 def is_input_table(X: Any) -> bool:

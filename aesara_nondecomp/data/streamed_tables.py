@@ -32,8 +32,8 @@ class StreamedTable:
     files : TableFiles
         The table; with several processes, the part of one of them.
     encoder : TableEncoder
-        Learned from all rows, of all processes: medians and kinds of columns from a sample, if there are more rows than
-        in one.
+        Learned from all rows, of all processes: kinds of columns, medians, which columns have missing values and which
+        categories are frequent from a sample, if there are more rows than in one.
     codes : uint array, shape (n,)
         Class of each row.
     classes : array, shape (k,)

@@ -23,6 +23,8 @@ from aesara_nondecomp.data.column_kinds import stray_cell, typed
 from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 
+FEWEST_GAPS = 20  # from fewer missing values than these nothing is learned but single rows
+
 
 class TableEncoder(NamedTuple):
     """Encoder of a table's columns as a matrix; make one with `TableEncoder.fit`.
@@ -34,14 +36,14 @@ class TableEncoder(NamedTuple):
     medians : tuple of float
         Median of each numeric column, which replaces its missing values.
     categorical : tuple of str
-        One-hot encoded columns; a missing value is a category of its own, "".
+        One-hot encoded columns; a missing value is a category of its own, "", which may be one of those pooled.
     categories : tuple of tuple of str
         Known categories of each categorical column; an unknown one is encoded as zeros.
     missing : tuple of str
         Spellings of a missing value, beside the usual ones.
     gaps : tuple of str
-        Numeric columns in which training had missing values: for each, a column after the numeric ones is 1 where the
-        value is missing, as that may tell of the label.
+        Numeric columns in which training had 20 missing values or more: for each, a column after the numeric ones is 1
+        where the value is missing, as that may tell of the label.
     pooled : tuple of str
         Categorical columns of more than 200 categories, of which the most frequent 200 are known: all others count as
         one, of which there is no warning.
@@ -82,7 +84,8 @@ class TableEncoder(NamedTuple):
         more : mapping of str to collection of str, optional
             What cells of the columns are also spelt like, if the table is a sample of another one.
         add_indicator : bool, default False
-            Add a column of 0 and 1 for each numeric one with missing values: see `gaps`. `fit` trains with them.
+            Add a column of 0 and 1 for each numeric one with 20 missing values or more: see `gaps`. `fit` trains with
+            them.
 
         Returns
         -------
@@ -105,7 +108,11 @@ class TableEncoder(NamedTuple):
         chosen = slice(None) if rows is None else rows  # of one column at a time, to save memory
         numeric = [name for name in columns.cells if name not in columns.categories]
         medians = tuple(_median(name, columns.cells[name][chosen]) for name in numeric)
-        gaps = tuple(name for name in numeric if add_indicator and np.isnan(columns.cells[name][chosen]).any())
+        gaps = tuple(
+            name
+            for name in numeric
+            if add_indicator and np.count_nonzero(np.isnan(columns.cells[name][chosen])) >= FEWEST_GAPS
+        )
         others = more or {}
         for name in numeric:
             _check_numbers(name, others.get(name, ()))
@@ -226,6 +233,28 @@ class TableEncoder(NamedTuple):
             tuple(tuple(found) for found in values["categories"]),
             *(tuple(values.get(name, ())) for name in ("missing", "gaps", "pooled")),
         )
+
+
+class WithoutGaps:
+    """A matrix of numbers, of which none is missing, as a table with gaps: columns of 0 follow.
+
+    Parameters
+    ----------
+    matrix : array or LazyRows, shape (n, d)
+        The numeric columns.
+    gaps : int
+        Number of further columns.
+    """
+
+    def __init__(self, matrix: Any, gaps: int):
+        self._matrix, self._gaps = matrix, gaps
+        self.dtype = matrix.dtype
+        self.shape = len(matrix), matrix.shape[1] + gaps
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        """Read the rows at a slice or int array."""
+        part = self._matrix[rows]
+        return np.hstack([part, np.zeros((len(part), self._gaps), self.dtype)])
 
 
 class TableMatrix:

@@ -73,7 +73,8 @@ def importances(
     model : Model
         The model.
     rows : array, LazyRows or CSR matrix, shape (n, d)
-        The rows as its encoder makes them; of a table, the columns of one category are shuffled together.
+        The rows as its encoder makes them; of a table, the columns that one column became are
+        shuffled together.
     truth : array, shape (n,) or (n, L)
         Labels, as `value` takes them.
     seed : int, numpy Generator or None

@@ -18,7 +18,7 @@ def groups_section(found: Any) -> Section | None:
 
     Parameters
     ----------
-    found : Evaluated or EvaluatedClasses
+    found : Evaluated
         The model and its rows.
 
     Returns
@@ -52,7 +52,7 @@ def constraints_section(found: Any) -> Section | None:
 
     Parameters
     ----------
-    found : Evaluated or EvaluatedClasses
+    found : Evaluated
         The model and its rows.
 
     Returns

@@ -73,5 +73,5 @@ class TableNetwork(NamedTuple):
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
         scaling = Standardiser.robust(sample, numeric, None if weight is None else weight[chosen])
-        bins = bins_of_spiky_columns(scaling.transform(sample, np.float64), numeric)
+        bins = bins_of_spiky_columns(scaling.transform(sample, np.float64), numeric, len(rows))
         return self.make("tabular", rows.shape[1], {"numeric": tuple(numeric), "bins": tuple(bins)}), scaling

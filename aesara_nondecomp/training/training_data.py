@@ -284,7 +284,7 @@ def _in_memory(
     several: bool, sets: NDArray[Any] | None,
 ) -> _Parts:  # fmt: skip
     """Inputs that are given, not streamed, as the rows to train on and those held out."""
-    inputs = all_succeed(comm, lambda: _read(X, known, comm))
+    inputs = all_succeed(comm, lambda: _read(X, known, encoder, comm))
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
     of_rows = read_groups(groups, count_rows(inputs)) if cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
@@ -352,7 +352,7 @@ def _size(rows: Any, encoder: InputEncoder) -> int:
     return rows.shape[1] if encoder.vocabulary is None else len(encoder.vocabulary)
 
 
-def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
+def _read(X: Any, network: Network | None, encoder: InputEncoder | None, comm: Communicator) -> Any:
     """Inputs, checked as far as they can be without an encoder; None for a process without rows."""
     if is_input_table(X):
         return read_table(X)
@@ -363,7 +363,8 @@ def _read(X: Any, network: Network | None, comm: Communicator) -> Any:
         return check_texts(X)
     if network is not None and network.takes_tokens:
         return check_tokens(X, network.n_words)
-    return raw_rows(X, None if network is None else network.n_columns)
+    of_table = encoder is not None and encoder.table is not None  # then it is the encoder that knows the columns
+    return raw_rows(X, None if network is None or of_table else network.n_columns)
 
 
 def _split(
@@ -462,7 +463,7 @@ def _held_rows(
     if validation is None or not is_pair(validation):
         return None
     X, y, *own_groups = validation
-    inputs = all_succeed(comm, lambda: _read(X, network, comm))
+    inputs = all_succeed(comm, lambda: _read(X, network, encoder, comm))
     (y,) = gather_vectors(comm, count_rows(inputs), y)
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]

@@ -92,6 +92,7 @@ def test_columns_of_few_rows_share_one_bin_for_25_rows():
     bins = bins_of_spiky_columns(pixels, [3, 5, 8, 13])
     assert {column for column, _, _ in bins} == {3, 5, 8, 13} and 24 <= len(bins) <= 40
     assert len(bins_of_spiky_columns(np.tile(pixels, (10, 1)), list(range(64)))) > 64
+    assert len(bins_of_spiky_columns(pixels, list(range(64)), n_rows=10_000)) > 64  # of which these are a sample
 
 
 def test_40_percent_are_a_spike():

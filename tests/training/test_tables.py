@@ -47,6 +47,15 @@ def test_that_a_number_is_missing_is_learned_where_it_tells_of_the_label():
     assert model.predict(pandas.DataFrame({"age": [None, 40.0], "member": [True, True]})).tolist() == [True, False]
 
 
+def test_a_model_of_a_frame_with_gaps_is_trained_further_on_a_matrix():
+    frame = FRAME[["since", "age"]]
+    model = fit(frame, Y, "f1", **{**OPTIONS, "steps": 5})
+    assert model.feature_names == ["since", "age", "age is missing"]
+    matrix = frame.fillna(40.0).to_numpy()
+    further = fit(matrix, Y, "f1", **{**OPTIONS, "steps": 5, "network": model, "validation": (matrix[:99], Y[:99])})
+    assert further.predict(matrix).shape == (N_ROWS,)
+
+
 def test_a_column_of_hundreds_of_categories_is_learned_from_the_frequent_ones_with_one_warning():
     city = np.array([f"city {k:03d}" for k in [*np.repeat(np.arange(150), 3), *np.repeat(np.arange(150, 225), 2)]])
     frame = pandas.DataFrame({"city": city, "age": np.nan_to_num(AGE)})
