@@ -17,7 +17,16 @@ from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
-from aesara_nondecomp.data.table_survey import Survey, block_rows, check_labels, join_samples, refuse_unlabelled, survey
+from aesara_nondecomp.data.table_survey import (
+    Survey,
+    block_rows,
+    check_labels,
+    join_samples,
+    misspelt,
+    refuse_unlabelled,
+    survey,
+    survey_again,
+)
 from aesara_nondecomp.data.tabular import TableEncoder
 
 IN_MEMORY_CELLS = 2**25  # of the features; a larger table is streamed
@@ -164,7 +173,7 @@ def is_large(table: OpenTable, features: Sequence[str]) -> bool:
 
 
 def learn(files: TableFiles, table: OpenTable, features: Sequence[str], target: str) -> StreamedTable:
-    """Learn an encoder and read the labels in one pass over a table.
+    """Learn an encoder and read the labels in a pass over a table, or in two if columns mix numbers and text.
 
     Parameters
     ----------
@@ -186,7 +195,10 @@ def learn(files: TableFiles, table: OpenTable, features: Sequence[str], target: 
     ValueError
         If the table cannot be read, has rows without a label, or its columns cannot be encoded.
     """
-    return learned([survey(files, table, features, target)])
+    own = survey(files, table, features, target)
+    found = learned([own])
+    again = misspelt(found.encoder.categorical, [own])
+    return learned([survey_again(own, again)]) if again else found
 
 
 def learned(surveys: Sequence[Survey], own: int = 0) -> StreamedTable:

@@ -69,6 +69,8 @@ class Survey(NamedTuple):
         Some of the rows.
     spellings : dict of str to set of str
         How the cells of each column with text are spelt, so that no category is missed for being rare.
+    numbers : set of str
+        The columns of which a block held numbers alone, and lost how they were spelt: "01" and "1" are 1.0 there.
     """
 
     files: TableFiles
@@ -77,6 +79,7 @@ class Survey(NamedTuple):
     codes: NDArray[Any]
     sample: Sample
     spellings: dict[str, set[str]]
+    numbers: set[str]
 
 
 def survey(files: TableFiles, table: OpenTable, features: Sequence[str], target: str, part: int = 0) -> Survey:
@@ -105,14 +108,55 @@ def survey(files: TableFiles, table: OpenTable, features: Sequence[str], target:
         If the table cannot be read, has rows without a label, or too many different labels.
     """
     labels, sample, spellings = _Labels(files.source, target), _Sampler(len(features), part), _Spellings()
+    numbers: set[str] = set()
     names, texts = [target, *features], [target, *files.categorical]
     for block in table.blocks(names, texts, block_rows(len(names))):
         labels.add(block.cells.pop(target), block.first_row)
+        numbers |= {name for name, cells in block.cells.items() if cells.dtype.kind == "f"}
         columns = read_table(block, categorical=files.categorical, missing=files.missing)
         sample.add(columns)
         spellings.add(columns)
     found, codes = labels.found()
-    return Survey(files, target, found, codes, sample.found(), spellings.by_column)
+    return Survey(files, target, found, codes, sample.found(), spellings.by_column, numbers)
+
+
+def survey_again(before: Survey, categorical: Sequence[str], part: int = 0) -> Survey:
+    """Pass over a table once more, with further columns as text.
+
+    Parameters
+    ----------
+    before : Survey
+        Of the first pass.
+    categorical : sequence of str
+        The columns.
+    part : int, default 0
+        As for `survey`.
+
+    Returns
+    -------
+    Survey
+    """
+    files = before.files._replace(categorical=[*before.files.categorical, *categorical])
+    with files.opened() as table:
+        return survey(files, table, files.features(table.names, before.target), before.target, part)
+
+
+def misspelt(categorical: Sequence[str], surveys: Sequence[Survey]) -> list[str]:
+    """The categorical columns that some block or part of a text held as numbers: later they are read as text.
+
+    Parameters
+    ----------
+    categorical : sequence of str
+        Those of the encoder that was learned from the surveys.
+    surveys : sequence of Survey
+        Of all parts.
+
+    Returns
+    -------
+    list of str
+    """
+    known = surveys[0].files.categorical
+    return [name for name in categorical if name not in known and any(name in part.numbers for part in surveys)]
 
 
 def block_rows(columns: int) -> int:

@@ -19,7 +19,7 @@ from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.disk_rows import DiskMatrix, check_disk_space
 from aesara_nondecomp.data.streamed_tables import StreamedTable, is_large, learned, read_at_once
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
-from aesara_nondecomp.data.table_survey import Survey, survey
+from aesara_nondecomp.data.table_survey import Survey, misspelt, survey, survey_again
 from aesara_nondecomp.parallel import DistributedRows, all_succeed, common_error, gather_vectors
 from aesara_nondecomp.training.holdout import AUTO, LAST, SHARE, is_pair
 from aesara_nondecomp.training.run import TrainingRows
@@ -133,7 +133,11 @@ def learned_together(own: Survey, comm: Communicator) -> StreamedTable:
     if any(names != columns[0] for names in columns):
         raise common_error(comm, f"the files of all processes need the same columns, got {columns!r}")
     surveys[comm.rank] = own
-    return all_succeed(comm, lambda: learned(surveys, comm.rank))
+    found = all_succeed(comm, lambda: learned(surveys, comm.rank))
+    again = misspelt(found.encoder.categorical, surveys)
+    if not again:
+        return found
+    return learned_together(all_succeed(comm, lambda: survey_again(own, again, comm.rank)), comm)
 
 
 def check_options(alone: Mapping[str, Any]) -> None:

@@ -110,6 +110,23 @@ def test_one_pass_learns_what_is_learned_in_memory(name, folder, monkeypatch):
     assert np.array_equal(np.concatenate([rows for _, rows in parts]), np.asarray(encoder.encode(X)))
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_column_of_numbers_in_one_block_and_text_in_another_keeps_its_spelling(parts, tmp_path, monkeypatch):
+    codes = [f"0{k % 7}" for k in range(100)] + [f"K{k % 5}A" for k in range(100)] + ["-", "none"] * 10
+    frame = pandas.DataFrame({"zip": codes, "size": np.arange(220.0), "label": ["no", "yes"] * 110})
+    for k in range(parts):  # two files: one process's are all numbers
+        frame[k * 100 : 220 if k + 1 == parts else 100].to_csv(tmp_path / f"{k}.csv", index=False)
+    X, _ = read_files(TableFiles(tmp_path), "label")
+    expected = InputEncoder.learn(X, add_indicator=True)
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 3 * 50)
+    streamed, _ = read_files(TableFiles(tmp_path), "label")
+    assert streamed.encoder == expected.table and {"01", "K1A", "none"} <= set(streamed.encoder.categories[0])
+    unknown = UnknownCategories()
+    found = np.concatenate([rows for _, rows in streamed.encoded(expected, unknown)])
+    assert not unknown.message() and np.array_equal(found, np.asarray(expected.encode(X)))
+
+
 def test_of_more_rows_than_a_sample_the_categories_are_of_all_and_medians_are_close(folder, monkeypatch):
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
     for name, value in (("_BLOCK_CELLS", 5 * 30), ("SAMPLED_ROWS", (100, 100))):

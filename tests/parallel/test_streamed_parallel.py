@@ -41,15 +41,15 @@ def files(tmp_path_factory):
 def streamed(monkeypatch):
     """Every table is too large for memory, and is shuffled by blocks of three rows."""
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
-    monkeypatch.setattr(disk_rows, "BLOCK_BYTES", 3 * 4 * 8)
+    monkeypatch.setattr(disk_rows, "BLOCK_BYTES", 3 * 5 * 8)
     monkeypatch.setattr("aesara_nondecomp.data.samplers.GROUPED_BLOCKS", 4)
 
 
-def data_of(files, target, validation, comm):
+def data_of(files, target, validation, comm, columns=5):
     own = files[local_slice(comm, len(files))]
     X, y = inputs_of(data_files(own, target), None, target, {}, comm)
     return prepare(
-        X, y, network=linear(4, seed=0), validation=validation, seed=np.random.default_rng(3), comm=comm,
+        X, y, network=linear(columns, seed=0), validation=validation, seed=np.random.default_rng(3), comm=comm,
         several=target == "label",
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_batches_are_those_of_one_process(size, files):
 
 def test_of_more_rows_than_a_sample_all_processes_learn_one_encoder_with_the_categories_of_all(files, monkeypatch):
     monkeypatch.setattr(table_survey, "SAMPLED_ROWS", (60, 60))
-    first, second = (data.encoder.table for data in in_all(2, lambda comm: data_of(files, "two", None, comm)))
+    first, second = (data.encoder.table for data in in_all(2, lambda comm: data_of(files, "two", None, comm, 4)))
     assert first == second and first.categories == (("blue", "rare", "red"),)
     median = FRAME["size"].median()
     assert first.medians[0] != median and abs(first.medians[0] - median) < 4 * 1.26 * FRAME["size"].std() / np.sqrt(60)
