@@ -19,7 +19,13 @@ from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_weights
-from aesara_nondecomp.models.network_model import NetworkModel, plain_label, require_description, weights_by_name
+from aesara_nondecomp.models.network_model import (
+    NOT_CALIBRATED,
+    NetworkModel,
+    plain_label,
+    require_description,
+    weights_by_name,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 
@@ -292,10 +298,7 @@ class Model(ByGroup, NetworkModel):
             If the model is not calibrated.
         """
         if self.quantifier is None:
-            raise ValueError(
-                "this model is not calibrated. Train it with validation rows, or call "
-                "model.calibrate(X, y) with labelled rows that were not trained on."
-            )
+            raise ValueError(NOT_CALIBRATED)
         return self.quantifier
 
     def report(

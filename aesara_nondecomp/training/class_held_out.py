@@ -23,8 +23,7 @@ from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run import Settings
-from aesara_nondecomp.training.training_data import Held
+from aesara_nondecomp.training.run import Settings, TrainingRows
 
 CANDIDATES = 20  # for an offset at a time, where offsets are chosen to compare weights
 PARTS, RESAMPLES = 2, 100  # by which offsets are compared with none
@@ -60,7 +59,7 @@ class ClassMonitor(ValidationMonitor):
 
     def __init__(
         self,
-        held: Held,
+        held: TrainingRows,
         measure: MulticlassMeasure,
         every: int,
         patience: int | None,
@@ -128,7 +127,7 @@ def class_monitor_of(
     settings: Settings,
     n_classes: int,
     goal: ClassGoal | None = None,
-) -> Callable[[Held, bool], ValidationMonitor] | None:
+) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
     """Make the function that makes the monitor of a network's held-out rows.
 
     Parameters
@@ -154,7 +153,7 @@ def class_monitor_of(
         return None
     every = stopping.every or max(10, math.ceil(settings.steps / 20))
 
-    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+    def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
         by_likelihood = recipe.plug_in is not None
         return ClassMonitor(held, measure, every, stopping.patience, keep_all, n_classes, by_likelihood, goal)
 

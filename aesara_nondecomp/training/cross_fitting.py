@@ -13,7 +13,7 @@ from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
-from aesara_nondecomp.training.training_data import Held, TrainingData
+from aesara_nondecomp.training.training_data import TrainingData
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -106,7 +106,7 @@ class CrossFit:
         data: TrainingData,
         phases: Sequence[Phase],
         settings: Settings,
-        monitor: Callable[[Held, bool], ValidationMonitor] | None,
+        monitor: Callable[[TrainingRows, bool], ValidationMonitor] | None,
         rng: np.random.Generator,
         initial: Sequence[Parameters] = (),
         placed: Callable[[TrainingRows], TrainingRows] = lambda rows: rows,

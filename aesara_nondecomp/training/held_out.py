@@ -15,8 +15,7 @@ from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run import Settings
-from aesara_nondecomp.training.training_data import Held
+from aesara_nondecomp.training.run import Settings, TrainingRows
 
 
 def monitor_of(
@@ -25,7 +24,7 @@ def monitor_of(
     recipe: Recipe,
     settings: Settings,
     goal: CellGoal | None = None,
-) -> Callable[[Held, bool], ValidationMonitor] | None:
+) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
     """Make the function that makes the monitor of a network's held-out rows.
 
     Parameters
@@ -51,7 +50,7 @@ def monitor_of(
     threshold = None if tunes(recipe, stopping) else recipe.threshold
     every = stopping.every or max(10, math.ceil(settings.steps / 20))
 
-    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+    def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
         X, signs, weight, cell = held
         return ValidationMonitor(X, signs, weight, measure, every, stopping.patience, threshold, keep_all, cell, goal)
 

@@ -20,8 +20,7 @@ from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
 from aesara_nondecomp.training.held_out import tunes
 from aesara_nondecomp.training.label_recipes import LabelRecipe
-from aesara_nondecomp.training.run import Settings
-from aesara_nondecomp.training.training_data import Held
+from aesara_nondecomp.training.run import Settings, TrainingRows
 
 
 class LabelMonitor(ClassMonitor):
@@ -47,7 +46,7 @@ class LabelMonitor(ClassMonitor):
 
     def __init__(
         self,
-        held: Held,
+        held: TrainingRows,
         measure: Averaged,
         every: int,
         patience: int | None,
@@ -111,7 +110,7 @@ def best_thresholds(
 
 def label_monitor_of(
     stopping: EarlyStopping | None, measure: Averaged, how: LabelRecipe, settings: Settings, sets: NDArray[Any]
-) -> Callable[[Held, bool], ValidationMonitor] | None:
+) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
     """Make the function that makes the monitor of a network's held-out rows.
 
     Parameters
@@ -136,7 +135,7 @@ def label_monitor_of(
     every = stopping.every or max(10, math.ceil(settings.steps / 20))
     thresholds = None if tunes(how.recipe, stopping) else how.thresholds
 
-    def monitor(held: Held, keep_all: bool) -> ValidationMonitor:
+    def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
         return LabelMonitor(held, measure, every, stopping.patience, keep_all, sets, thresholds)
 
     return monitor

@@ -56,8 +56,6 @@ from aesara_nondecomp.training.table_network import TableNetwork
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
 
-Held = TrainingRows
-
 
 class Split(NamedTuple):
     """Labels, and the split into training and validation rows.
@@ -127,7 +125,7 @@ class TrainingData(NamedTuple):
     """
 
     rows: TrainingRows
-    held: Held | None
+    held: TrainingRows | None
     encoder: InputEncoder
     classes: tuple[Any, ...]
     prior: float
@@ -146,7 +144,7 @@ class TrainingData(NamedTuple):
             return [self.rows.cell[fold.held] for fold in self.folds]
         return [] if self.held is None or self.held.cell is None else [self.held.cell]
 
-    def part(self, index: int) -> tuple[TrainingRows, Held | None]:
+    def part(self, index: int) -> tuple[TrainingRows, TrainingRows | None]:
         """The rows that a network is trained on, and those held out from it.
 
         Parameters
@@ -274,7 +272,7 @@ class _Parts(NamedTuple):
     split: Split
     encoder: InputEncoder
     train: Any
-    held: Held | None
+    held: TrainingRows | None
     groups: Groups | None = None
 
 
@@ -457,7 +455,7 @@ def _encoded(
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
     of_rows: Groups | None = None, several: bool = False, sets: NDArray[Any] | None = None,
-) -> Held | None:  # fmt: skip
+) -> TrainingRows | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
         return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
     if validation is None or not is_pair(validation):
