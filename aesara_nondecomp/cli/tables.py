@@ -17,7 +17,7 @@ from aesara_nondecomp.data.cells import is_missing
 from aesara_nondecomp.data.files import as_labels
 from aesara_nondecomp.data.label_sets import Indicators, is_indicator_matrix, read_indicators
 from aesara_nondecomp.data.loaders import file_format
-from aesara_nondecomp.data.streamed_tables import is_large, learn, popped_labels
+from aesara_nondecomp.data.streamed_tables import is_large, popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import TableFiles, open_table
 from aesara_nondecomp.data.table_parts import files_of
@@ -284,8 +284,8 @@ def _read_training_columns(options: argparse.Namespace, comm: Communicator) -> L
             _check_streamed(options, targets)
             if comm.size > 1:
                 return _surveyed(files, features, targets[0], comm)
-            X = learn(files, table, features, targets[0])
-            return LabelledTable(X, X.classes)
+            survey_of_all = survey(files, table, features, targets[0])
+            return LabelledTable(survey_of_all, np.array(survey_of_all.labels))
         dropped = [name for name in groups if name not in features]
         as_they_are = [*targets, *(features if takes_texts else options.categorical), *dropped]
         columns = table.read([*targets, *features, *dropped], as_they_are)

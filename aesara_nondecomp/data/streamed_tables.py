@@ -22,10 +22,7 @@ from aesara_nondecomp.data.table_survey import (
     block_rows,
     check_labels,
     join_samples,
-    misspelt,
     refuse_unlabelled,
-    survey,
-    survey_again,
 )
 from aesara_nondecomp.data.tabular import TableEncoder
 
@@ -170,35 +167,6 @@ def is_large(table: OpenTable, features: Sequence[str]) -> bool:
     bool
     """
     return table.count_rows() * len(features) > IN_MEMORY_CELLS
-
-
-def learn(files: TableFiles, table: OpenTable, features: Sequence[str], target: str) -> StreamedTable:
-    """Learn an encoder and read the labels in a pass over a table, or in two if columns mix numbers and text.
-
-    Parameters
-    ----------
-    files : TableFiles
-        Where the table is, for the next pass.
-    table : OpenTable
-        The table, opened.
-    features : sequence of str
-        Its columns of features.
-    target : str
-        That of the labels.
-
-    Returns
-    -------
-    StreamedTable
-
-    Raises
-    ------
-    ValueError
-        If the table cannot be read, has rows without a label, or its columns cannot be encoded.
-    """
-    own = survey(files, table, features, target)
-    found = learned([own])
-    again = misspelt(found.encoder.categorical, [own])
-    return learned([survey_again(own, again)]) if again else found
 
 
 def learned(surveys: Sequence[Survey], own: int = 0) -> StreamedTable:

@@ -12,8 +12,10 @@ from pyarrow import parquet  # noqa: E402
 
 import aesara_nondecomp as an  # noqa: E402
 from aesara_nondecomp.data import InputEncoder, TableFiles, disk_rows, streamed_tables, table_survey  # noqa: E402
-from aesara_nondecomp.data.streamed_tables import learn  # noqa: E402
+from aesara_nondecomp.data.table_survey import survey  # noqa: E402
+from aesara_nondecomp.parallel import LOCAL  # noqa: E402
 from aesara_nondecomp.training import streamed_rows  # noqa: E402
+from aesara_nondecomp.training.streamed_rows import learned_together  # noqa: E402
 
 N = 900
 RNG = np.random.default_rng(0)
@@ -186,7 +188,7 @@ def test_files_that_change_between_the_passes_are_refused(tmp_path, streamed):
     TABLE.drop(columns="kind").to_parquet(tmp_path / "t.parquet")
     files = TableFiles(tmp_path / "t.parquet")
     with files.opened() as table:
-        found = learn(files, table, files.features(table.names, "label"), "label")
+        found = learned_together(survey(files, table, files.features(table.names, "label"), "label"), LOCAL)
     TABLE.drop(columns="kind")[:100].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="the files must keep their 900 rows while they are read, got 100"):
         an.fit(found, found.classes, **QUICK)
