@@ -10,6 +10,9 @@
 #include <numpy/npy_math.h>
 
 #define NPY_PY3K 1
+#if __has_include(<numpy/npy_3kcompat.h>)
+#include <numpy/npy_3kcompat.h> /* before the names below, as that of NumPy 2.0 has functions of these names */
+#endif
 #define PyInt_Check PyLong_Check
 #define PyInt_AsLong PyLong_AsLong
 #define PyInt_FromLong PyLong_FromLong

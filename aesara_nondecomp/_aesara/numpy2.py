@@ -1,14 +1,13 @@
 """What Aesara 2.9 takes from NumPy 1, for Aesara's modules alone, where NumPy is newer.
 
 In Python these are names that NumPy 2 dropped; in the C that Aesara generates, members and macros, which the header
-`numpy2.h` defines before all that is compiled. Two parts of Aesara have no C under NumPy 2 or under a new Python and
-run their own Python code: the gradient of ``x[indices]`` and the loop of a scan.
+`numpy2.h` defines before all that is compiled. Two parts of Aesara have no C under NumPy 2 and run their own Python
+code: the gradient of ``x[indices]`` and the loop of a scan.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 import types
 import zlib
 from collections.abc import Callable
@@ -117,8 +116,8 @@ def _mend_compiler(module: Any) -> None:
         return [*compile_args(*given, **named), *ours]
 
     def but_no_old_cython(module_name: str, *given: Any, **named: Any) -> Any:
-        if module_name == "scan_perform" and sys.version_info >= (3, 12):
-            raise module.MissingGXX("the C of a scan's loop was written by a Cython that does not know this Python")
+        if module_name == "scan_perform":
+            raise module.MissingGXX("the C of a scan's loop was written by a Cython that does not know NumPy 2")
         return compile_str(module_name, *given, **named)
 
     compiler.compile_args = staticmethod(with_header)
