@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import ctypes
-import glob
 import importlib.metadata
 import importlib.util
 import logging
-import os
 import platform
 import subprocess
 import sys
@@ -22,6 +19,7 @@ import numpy as np
 
 from aesara_nondecomp._aesara import setup
 from aesara_nondecomp._aesara.failures import cache_folder, explained_compilation
+from aesara_nondecomp._aesara.linked_blas import ask_openblas, library_path
 
 _PACKAGES = ("aesara-nondecomp", "aesara", "numpy", "scipy", "scipy-openblas32")
 _COMPILER, _LIBRARY, _NUMPY = "C++ that Aesara compiles", "the library of compiled Ops", "NumPy"
@@ -140,30 +138,9 @@ def _examine_aesara() -> dict[str, Any]:
 
 def _linked_blas(ldflags: str) -> dict[str, Any]:
     """The library behind the linker flags; of OpenBLAS also version and number of threads."""
-    path = _library_path(ldflags)
-    version, threads = (_ask_openblas(path) if path else None) or ("not known", None)
+    path = library_path(ldflags)
+    version, threads = (ask_openblas(path) if path else None) or ("not known", None)
     return {"library": path or ldflags or "none (NumPy's C API)", "version": version, "threads": threads}
-
-
-def _library_path(ldflags: str) -> str | None:
-    parts = ldflags.split()
-    folders = [part[2:] for part in parts if part.startswith("-L")]
-    names = [part[2:] for part in parts if part.startswith("-l")]
-    patterns = [name[1:] if name.startswith(":") else f"lib{name}.*" for name in names]
-    places = [os.path.join(folder, pattern) for folder in folders for pattern in patterns]
-    return next((path for place in places for path in glob.glob(place)), None)
-
-
-def _ask_openblas(path: str) -> tuple[str, int] | None:
-    """Description and thread count by OpenBLAS itself; None for a library without these functions."""
-    library = ctypes.CDLL(path)
-    for prefix in ("scipy_", ""):
-        describe = getattr(library, f"{prefix}openblas_get_config", None)
-        count = getattr(library, f"{prefix}openblas_get_num_threads", None)
-        if describe is not None and count is not None:
-            describe.restype = ctypes.c_char_p
-            return describe().decode(), count()
-    return None
 
 
 def _ops_problems(ops: dict[str, str], compiler_problem: str | None) -> list[str]:

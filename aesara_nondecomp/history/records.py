@@ -22,7 +22,8 @@ class Step(NamedTuple):
     samples : int
         Rows seen in gradient steps so far, without padding.
     seconds : float
-        Time spent on training so far, without compilation and without what the caller does between steps.
+        Time spent on training so far, without compilation and without what the caller does between steps; of networks
+        that were trained in parallel, the sum of all.
     learning_rate : float
         Of this step.
     duals : dict of str to float

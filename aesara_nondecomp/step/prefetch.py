@@ -80,6 +80,8 @@ def row_loader_for(X: Any, backend: str) -> type[RowLoader]:
         return RowLoader
     large = isinstance(X, np.ndarray) and X.dtype in ("float32", "float64") and X.nbytes >= LARGE
     direct = large and X.flags.c_contiguous and X.flags.aligned and MappedFile.of(X) is None
+    if direct:
+        _compiled(X.dtype.name)  # now, so that processes forked after this call share it
     return Prefetcher if direct else RowLoader
 
 

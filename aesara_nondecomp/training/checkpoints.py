@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import itertools
 import json
@@ -320,10 +319,8 @@ def _unpack_trained(
     values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
 ) -> Trained:
     """A trained network; its monitor has the settings of a new one."""
-    monitor = copy.copy(like)
-    assert monitor is not None  # as above
-    monitor.signs, monitor.weight, monitor.snapshots = arrays.pop("signs"), arrays.pop("weight", None), {}
-    monitor.cell = arrays.pop("cell", None)
+    assert like is not None  # as above
+    monitor = like.with_rows(arrays.pop("signs"), arrays.pop("weight", None), arrays.pop("cell", None))
     history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")}, kind)
     monitor.restore(values["validation"], arrays)
     return Trained(history, monitor)

@@ -119,7 +119,7 @@ class CrossFit:
             self._rngs = [np.random.default_rng(int(seed)) for seed in rng.integers(2**63, size=self.count + 1)]
         self.done: list[Trained] = []
         self._refits = False
-        self._begin()
+        self._begin(0)
 
     @property
     def total(self) -> int:
@@ -164,10 +164,83 @@ class CrossFit:
             self._finish(trained)
         return self.run, self.monitor
 
+    def begin_alone(self, index: int) -> tuple[TrainingRun, ValidationMonitor | None]:
+        """Begin a network in a process that trains no other one, with counts from 0.
+
+        Parameters
+        ----------
+        index : int
+            Of the network.
+
+        Returns
+        -------
+        run : TrainingRun
+            Before its first step.
+        monitor : ValidationMonitor or None
+        """
+        self.done = []
+        if index:  # the first one has begun
+            self._begin(index)
+        return self.run, self.monitor
+
+    def begin_with(self, history: list[Step], parameters: Parameters) -> None:
+        """Take over what another process has made of the first network without coming to an evaluation.
+
+        Parameters
+        ----------
+        history : list of Step
+            Its steps.
+        parameters : list of arrays
+            Its averaged weights.
+        """
+        self.run.history = history
+        self.functions.load(parameters)
+
+    def is_cut(self, trained: Trained) -> bool:
+        """Whether those that are done would have stopped a network where it is, or before.
+
+        Parameters
+        ----------
+        trained : Trained
+            As in `adopt`.
+
+        Returns
+        -------
+        bool
+        """
+        most = self._most_evaluations()
+        return most is not None and trained.monitor is not None and len(trained.monitor.evaluations) >= most
+
+    def adopt(self, trained: Trained) -> None:
+        """Take a network over that another process has trained, as if it had followed those that are done.
+
+        Parameters
+        ----------
+        trained : Trained
+            What it did past the point where those that are done would have stopped it is discarded.
+        """
+        monitor, most, history = trained.monitor, self._most_evaluations(), trained.history
+        if monitor is not None and most is not None and self.is_cut(trained):
+            monitor.keep_first(most)
+            history = history[: monitor.evaluations[-1].step]
+        last = self.done[-1].history[-1] if self.done else None
+        self.done.append(Trained(history if last is None else [_after(last, step) for step in history], monitor))
+
+    def adopt_unfinished(self, trained: Trained) -> None:
+        """Take a network over whose training was stopped, unless it would cut the others back.
+
+        Parameters
+        ----------
+        trained : Trained
+            As in `adopt`.
+        """
+        if trained.monitor and trained.monitor.evaluations and self._reaches(_evaluated(self.done), trained.monitor):
+            self.adopt(trained)
+
     def choice(self) -> Choice:
         """The best weights by the held-out rows of all networks together, or the averaged ones."""
         monitors = _evaluated(self.done)
-        if len(self.done) < self.count and self._reaches(monitors):
+        if len(self.done) < self.count and self._reaches(monitors, self.monitor):
             monitors += _evaluated([Trained(self.run.history, self.monitor)])
         if not monitors:
             return Choice([self.run.averaged_parameters()], None, None, None, [], None)
@@ -195,18 +268,21 @@ class CrossFit:
         self._refits = True
         return self.run
 
-    def _reaches(self, monitors: Sequence[ValidationMonitor]) -> bool:
-        """Whether the network in training has come to the best step of others, to which it would cut them back."""
-        made = len(self.monitor.evaluations) if self.monitor else 0
+    def _reaches(self, monitors: Sequence[ValidationMonitor], monitor: ValidationMonitor | None) -> bool:
+        """Whether a network in training has come to the best step of others, to which it would cut them back."""
+        made = len(monitor.evaluations) if monitor else 0
         return not monitors or made > _best(monitors, _pooled(monitors))
 
     def _trained(self) -> list[Trained]:
         """The networks so far, with the one in training."""
         return [*self.done] if len(self.done) >= self.count else [*self.done, Trained(self.run.history, self.monitor)]
 
-    def _begin(self) -> None:
-        """Make the run of the next network."""
-        index = len(self.done)
+    def _most_evaluations(self) -> int | None:
+        """How many evaluations of a further network count: those that all before it have made."""
+        return min((len(trained.monitor.evaluations) for trained in self.done if trained.monitor), default=None)
+
+    def _begin(self, index: int) -> None:
+        """Make the run of a network."""
         rows, held = self.data.part(index)
         rng = self._rngs[index]
         self.functions.initialise(rng, self._initial[index % len(self._initial)] if self._initial else None)
@@ -214,8 +290,7 @@ class CrossFit:
         self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last, held)
         self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
         if self.monitor:
-            made = (len(trained.monitor.evaluations) for trained in self.done if trained.monitor)
-            self.monitor.most_evaluations = min(made, default=None)  # of all networks those count that all have made
+            self.monitor.most_evaluations = self._most_evaluations()
 
     def _finish(self, trained: Trained) -> None:
         """Keep what remains of a network, without its rows, and begin the next one."""
@@ -224,7 +299,14 @@ class CrossFit:
             trained.monitor.X = None
         self.done.append(trained)
         if len(self.done) < self.count:
-            self._begin()
+            self._begin(len(self.done))
+
+
+def _after(last: Step, step: Step) -> Step:
+    """A step whose counts continue those of another network's last one."""
+    return step._replace(
+        step=last.step + step.step, samples=last.samples + step.samples, seconds=last.seconds + step.seconds
+    )
 
 
 def _evaluated(trained: Sequence[Trained]) -> list[ValidationMonitor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -282,6 +283,41 @@ class ValidationMonitor:
             return False
         start = max(since, self.evaluations[self.best].step)
         return sum(evaluation.step > start for evaluation in self.evaluations) >= self.patience
+
+    def keep_first(self, count: int) -> None:
+        """Forget all evaluations but the first.
+
+        Parameters
+        ----------
+        count : int
+            How many are kept, at least 1.
+        """
+        self.evaluations = self.evaluations[:count]
+        self.snapshots = {index: snapshot for index, snapshot in self.snapshots.items() if index < count}
+
+    def with_rows(
+        self, signs: NDArray[Any], weight: NDArray[Any] | None, cell: NDArray[Any] | None
+    ) -> ValidationMonitor:
+        """A monitor with these settings and no evaluations, of other rows, whose features it lacks.
+
+        Parameters
+        ----------
+        signs : array, shape (n,)
+            As for the class.
+        weight : array, shape (n,), or None
+            As for the class.
+        cell : int array, shape (n,), or None
+            As for the class.
+
+        Returns
+        -------
+        ValidationMonitor
+            Of the same class.
+        """
+        other = copy.copy(self)
+        other.X, other.signs, other.weight, other.cell = None, signs, weight, cell
+        other.evaluations, other.snapshots = [], {}
+        return other
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Complete state.

@@ -38,7 +38,7 @@ def train(
     normalize: str = "prior",
     after: Step | ClassStep | None = None,
     held: Any = None,
-    move_every: int = 1,
+    moves: Callable[[int], bool] = lambda step: True,
 ) -> Iterator[Any]:
     """Train for as long as the caller asks for steps.
 
@@ -64,8 +64,8 @@ def train(
     held : TrainingRows, optional
         Rows that are not trained on, with cells, by which a driver of cells moves its duals. Default: it moves them by
         the training rows.
-    move_every : int, default 1
-        Steps between two moves of these duals, at least 1.
+    moves : callable, optional
+        Takes the index of a step, from 0, and returns whether these duals move after it. Default: after each.
 
     Yields
     ------
@@ -93,20 +93,19 @@ def train(
             record: Step | ClassStep
             if functions.several_classes:
                 assert driver.several_classes
-                functions.compile(evaluation=driver.needs_refresh())
+                compile_step(functions, driver)
                 start = time.perf_counter()
                 from aesara_nondecomp.training.class_step import class_step
 
-                moves = (step + 1) % move_every == 0
-                batch, record = class_step(functions, driver, batches, step + 1, rate, held, moves)
+                batch, record = class_step(functions, driver, batches, step + 1, rate, held, moves(step))
             else:
                 assert not driver.several_classes
-                _compile(functions, driver)
+                compile_step(functions, driver)
                 start = time.perf_counter()
                 if driver.needs_refresh():
                     _refresh(functions, driver, batches, round_data, step + 1, rate)
                 batch, sums, gradient_norm = _step(functions, driver, batches, step + 1, rate, normaliser)
-                if isinstance(driver, CellDriver) and (step + 1) % move_every == 0:
+                if isinstance(driver, CellDriver) and moves(step):
                     driver.move(None if held is None else _held_sums(functions, driver, held, step + 1, rate))
                 record = Step(step + 1, 0, 0.0, rate, driver.duals(), sums, gradient_norm)
         finally:
@@ -118,8 +117,20 @@ def train(
         yield record._replace(samples=samples, seconds=seconds)
 
 
-def _compile(functions: Functions, driver: Driver) -> None:
-    """Compile what the next step of a driver calls."""
+def compile_step(functions: Functions | ClassFunctions, driver: Driver | ClassDriver) -> None:
+    """Compile what the next step of a driver calls, as far as it is not compiled.
+
+    Parameters
+    ----------
+    functions : TrainFunctions, DistributedFunctions or ClassFunctions
+        Of the network.
+    driver : Driver or drivers.multiclass.CellDriver
+        As for `train`.
+    """
+    if functions.several_classes:
+        functions.compile(evaluation=driver.needs_refresh())
+        return
+    assert not driver.several_classes
     functions.compile(
         evaluation=driver.evaluate == "new" or driver.needs_refresh(),
         rows=isinstance(driver, RowDriver),

@@ -308,8 +308,9 @@ class _PhaseState:
             self.round_data = _round_data(X, signs, rows, run.rng, weight, dtype)
 
     def train(self, last: Step | None, after: Step | None) -> Iterator[Step]:
-        """Infinitely many steps; `after` is the last step of the run before, from which the schedule starts anew."""
+        """Infinitely many steps; `after` is the last step of the run before, after which the run's own begin."""
         before, schedule = after.step if after else 0, self.settings.schedule
+        every = max(1, self.settings.steps // DUAL_MOVES)
         return train(
             self.functions,
             self.driver,
@@ -320,7 +321,7 @@ class _PhaseState:
             normalize=self.settings.normalize,
             after=last,
             held=self.held,
-            move_every=max(1, self.settings.steps // DUAL_MOVES),
+            moves=lambda step: (step - before + 1) % every == 0,
         )
 
 

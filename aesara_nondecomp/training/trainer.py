@@ -13,6 +13,7 @@ from aesara_nondecomp.parallel import abort_on_error
 from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.fold_processes import processes_for, train_in_parallel
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
 
@@ -46,7 +47,11 @@ def run_training(
     shown = progress if comm.rank == 0 else False
     with progress_bar(fitting.total, len(fitting.history), shown) as advance, abort_on_error(comm):
         try:
-            return _train_all(fitting, checkpoint, [*callbacks, advance])
+            processes = 1 if checkpoint or callbacks else processes_for(fitting)
+            if processes == 1:
+                return _train_all(fitting, checkpoint, [*callbacks, advance])
+            in_parallel = train_in_parallel(fitting, processes, _train_one, advance)
+            return in_parallel or _train_all(fitting, None, [advance])
         except KeyboardInterrupt:
             made = len(fitting.history)
             if not made or comm.size > 1:
@@ -160,8 +165,8 @@ def _train_one(
     run: TrainingRun,
     monitor: ValidationMonitor | None,
     callbacks: Sequence[Callback],
-    write: Callable[[], None] | None,
-    every: int,
+    write: Callable[[], None] | None = None,
+    every: int = 0,
 ) -> bool:
     """Make the remaining steps of a network; False if a callback stops it."""
     if _out_of_patience(run, monitor):  # a finished run was resumed

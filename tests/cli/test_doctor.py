@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from aesara_nondecomp import cli as command_line
+from aesara_nondecomp._aesara import linked_blas
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.cli import doctor
 from aesara_nondecomp.ops import library
@@ -68,7 +69,7 @@ def test_a_library_that_is_no_openblas_has_no_version(tmp_path):
     """Python's own maths module stands for a shared library without OpenBLAS's questions."""
     import _ctypes
 
-    assert doctor._ask_openblas(_ctypes.__file__) is None
+    assert linked_blas.ask_openblas(_ctypes.__file__) is None
 
 
 def test_a_broken_aesara_is_reported_and_not_raised(monkeypatch):
