@@ -219,6 +219,14 @@ def test_cell_rewards_read_arrays_with_strides():
     assert_same(found, rewards_by_c(scores, cell, weight, TARGET, GAINS, LOGS, SHIFT, ONE), "float64")
 
 
+def test_the_loss_of_equal_scores_is_the_logarithm_of_the_number_of_classes():
+    for n_classes in range(2, 201):
+        gains, logs = np.zeros((1, n_classes)), np.ones(1)
+        row = np.zeros((1, n_classes), "float32"), np.zeros(1, "int32"), np.ones(1, "float32")
+        loss = 1 - rewards_by_c(*row, TARGET[:1], gains, logs, np.zeros(n_classes), ONE)[1][0, -2]
+        assert loss == pytest.approx(np.log(n_classes), rel=3e-7)
+
+
 def test_losses_keep_the_digits_of_float32_where_they_are_near_zero():
     arrays = [np.zeros((1, 3), "float32"), np.zeros(1, "int32"), np.ones(1, "float32"), TARGET[:1], GAINS[:1],
               LOGS[:1], NO_SHIFT, ONE]  # fmt: skip

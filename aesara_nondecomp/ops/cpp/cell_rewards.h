@@ -10,9 +10,10 @@
 enum { CELL_ROWS = 64 };
 
 /* The softmax of a block, row i of class k at [k * CELL_ROWS + i]: exponentials relative to the largest, whose own is
-   1, the sum of the others, and the first class that is the largest. Where a score is NaN, the sum is. */
+   1, the sum of the others, the logarithm of the sum of all, and the first class that is the largest. Where a score is
+   NaN, the sums are. */
 template <typename number> struct Softmax {
-    number *power, others[CELL_ROWS];
+    number *power, others[CELL_ROWS], log_sum[CELL_ROWS];
     npy_int32 first[CELL_ROWS];
 };
 
@@ -50,6 +51,11 @@ NOINLINE static void exponentials(npy_intp K, const number *__restrict__ largest
 }
 
 template <typename number>
+NOINLINE static void log_sums(const number *__restrict__ others, number *__restrict__ log_sum) {
+    for (int i = 0; i < CELL_ROWS; i++) log_sum[i] = log_one_plus_any(others[i]);
+}
+
+template <typename number>
 static void take_softmax(npy_intp K, const number *f, const number *shift, const number scale, Softmax<number> *of) {
     number largest[CELL_ROWS];
     largest_of(K, f, largest);
@@ -65,12 +71,12 @@ struct CellWeights {
     const double *gains, *logs;
 };
 
-/* ln softmax(f + shift)_y, by log1p, so that a loss near 0 keeps its digits. */
+/* ln softmax(f + shift)_y; the logarithm is of 1 and the others, so that a loss near 0 keeps its digits. */
 template <typename number>
 static inline double log_share(const Softmax<number> &shifted, int i, const number *f, const number *shift,
                                npy_intp y) {
     const npy_intp most = shifted.first[i] < 0 ? 0 : shifted.first[i];
-    return ((double) f[y] - f[most]) + ((double) shift[y] - shift[most]) - log1p(shifted.others[i]);
+    return ((double) f[y] - f[most]) + ((double) shift[y] - shift[most]) - shifted.log_sum[i];
 }
 
 /* The sums of row i of a block, with scores f, in cell c, and its slope. */
@@ -117,13 +123,14 @@ static void add_confusion(npy_intp b, const CellWeights &cells, const number *f,
     number *none = shift + K, *turned = none + K;
     Softmax<number> of, other;
     of.power = turned + size, other.power = of.power + size;
-    const Softmax<number> &shifted = scale != 1 || memcmp(none, shift, sizeof(number) * K) ? other : of;
+    Softmax<number> &shifted = scale != 1 || memcmp(none, shift, sizeof(number) * K) ? other : of;
     for (npy_intp start = 0; start < b; start += CELL_ROWS, f += size, slope += size) {
         const int rows = b - start < CELL_ROWS ? (int) (b - start) : (int) CELL_ROWS;
         for (int i = 0; i < rows; i++)
             for (npy_intp k = 0; k < K; k++) turned[k * CELL_ROWS + i] = f[i * K + k];
         take_softmax(K, turned, none, scale, &of);
         if (&shifted != &of) take_softmax(K, turned, shift, (number) 1, &other);
+        log_sums(shifted.others, shifted.log_sum);
         for (int i = 0; i < rows; i++) {
             const npy_intp row = start + i, c = cell[row];
             if (c < 0)

@@ -56,6 +56,27 @@ static inline float log_one_plus(float x) {
     return 2.0f * w * (sum * square + 1.0f);
 }
 
+/* log(1 + x) of any finite x from 0 on: with 1 + x = 2^e m, m within a factor sqrt(2) of 1, as the series of log m. */
+static inline double log_one_plus_any(double x) { return log1p(x); }
+static inline float log_one_plus_any(float x) {
+    const float above = 1.0f + x;
+    npy_int32 bits;
+    memcpy(&bits, &above, 4);
+    bits -= 0x3f3504f3; /* sqrt(1/2), below which the next power of 2 begins */
+    const npy_int32 whole = bits >> 23;
+    bits = (bits & 0x007fffff) + 0x3f3504f3;
+    float m;
+    memcpy(&m, &bits, 4);
+    const float near = x / (2.0f + x), far = (m - 1.0f) / (m + 1.0f); /* near 0, 1 + x would lose digits */
+    const float w = whole == 0 ? near : far, square = w * w;
+    float sum = 1.0f / 9.0f;
+    sum = sum * square + 1.0f / 7.0f;
+    sum = sum * square + 1.0f / 5.0f;
+    sum = sum * square + 1.0f / 3.0f;
+    const float log = 2.0f * w * (sum * square + 1.0f) + 0.69314718f * (float) whole;
+    return x == x ? log : x;
+}
+
 /* Cosine and sine of 2 pi x, by minimax polynomials of our own. In turns the reduction is exact: whole half turns
    change the sign, and a quarter of a turn at most is left. |x| < 1e6, beyond which float32 has no digits behind the
    point. */
