@@ -120,7 +120,7 @@ def fit(
         - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
     steps : int, optional
         Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best
-        step. Default: a tenth of the number of training rows, from 300 to 3,000.
+        step. Default: a tenth of the number of training rows, from 300 to 6,000.
     batch_size : int, default 512
         Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning unless the batch
         size is the default.
@@ -160,7 +160,7 @@ def fit(
         Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
         none of these come from rows that were trained on.
 
-        - "auto": from 20,000 rows on, with 8,000 of each class (from 200,000 rows on, or of several classes, with 500),
+        - "auto": from 20,000 rows on, with 9,000 of each class (from 200,000 rows on, or of several classes, with 500),
           and for texts, a stratified fifth; below that five folds: each of five networks is trained without one fold,
           and their mean score is the model's, so that all rows are trained on;
         - a share of the rows in (0, 1), stratified; "last", the last fifth, for rows in the order of time;

@@ -15,11 +15,11 @@ from aesara_nondecomp.data.splits import fold_rows, split_rows
 AUTO, LAST = "auto", "last"
 SHARE = 0.2  # of the rows, held out once
 FOLDS = 5
-# A single part is held out from so many rows on, if it has so many of the rarest class: with fewer than 1,600 the
-# standard error of a rate may exceed .0125. Otherwise folds waste no row, and their networks vote. Of very many rows,
+# A single part is held out from so many rows on, if it has so many of the rarest class: with fewer than 1,800 the
+# standard error of a rate may exceed .0118. Otherwise folds waste no row, and their networks vote. Of very many rows,
 # which take long to score, and of several classes, fewer must do.
 ROWS_FOR_ONE_PART, VERY_MANY_ROWS = 20_000, 200_000
-RARE_ROWS_FOR_ONE_PART, FEW_RARE_ROWS_FOR_ONE_PART = 1_600, 100
+RARE_ROWS_FOR_ONE_PART, FEW_RARE_ROWS_FOR_ONE_PART = 1_800, 100
 NEEDED = (
     "validation must be 'auto', 'last', a share of the rows strictly between 0 and 1, a number of folds of at least 2, "
     "a scikit-learn splitter, rows with groups (X, y, groups), or a pair (X, y)"

@@ -236,7 +236,7 @@ PARAMETERS: dict[str, Parameter] = {
     "steps": Parameter(
         None, "int >= 1", _optional(positive_int),
         "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
-        "3,000.", int,
+        "6,000.", int,
     ),
     "batch_size": Parameter(512, "int >= 1", positive_int, "Rows per step; all rows where there are fewer.", int),
     "optimizer": Parameter(

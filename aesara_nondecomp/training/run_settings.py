@@ -35,7 +35,7 @@ def default_steps(n_rows: int) -> int:
     -------
     int
     """
-    return int(np.clip(n_rows // 10, 300, 3000))
+    return int(np.clip(n_rows // 10, 300, 6000))
 
 
 def generator_of(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
