@@ -69,7 +69,9 @@ class Standardiser(NamedTuple):
         total = float(len(X)) if weight is None else weight.sum()
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what float64 cannot hold is found below
             mean = sum(weight_of(part) @ X[part] for part in slices) / total
-            squares = sum(weight_of(part) @ np.square(X[part] - mean) for part in slices)
+            moments = (_first_and_second_moments(X[part] - mean, weight_of(part)) for part in slices)
+            left, squares = sum(moments, np.zeros((2, X.shape[1])))
+            mean = mean + left / total  # what rounding left over, of columns far from 0
         if not np.isfinite(mean).all():
             check_finite(X)  # names the entry
         # Rounding leaves a constant column a tiny deviation, so it is recognised by comparison with the first row.
@@ -206,6 +208,12 @@ def _scale_of_extremes(
     largest = np.maximum.reduce([np.abs(X[part][:, columns] - mean).max(axis=0) for part in slices])
     squares = sum(weight_of(part) @ np.square((X[part][:, columns] - mean) / largest) for part in slices)
     return largest * np.sqrt(squares / total)
+
+
+def _first_and_second_moments(moved: NDArray[Any], weight: NDArray[Any]) -> NDArray[Any]:
+    """Weighted sums of the rows and of their squares, in that order; the rows are overwritten."""
+    first = weight @ moved
+    return np.stack([first, weight @ np.square(moved, out=moved)])
 
 
 def _check_measured(mean: NDArray[Any], scale: NDArray[Any]) -> None:
