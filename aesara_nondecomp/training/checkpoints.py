@@ -173,7 +173,7 @@ def _restore(fitting: CrossFit, header: dict[str, Any], arrays: dict[str, NDArra
     require(len(header["done"]) <= fitting.count, f"at most {fitting.count} networks are done", len(header["done"]))
     kind = ClassStep if fitting.functions.several_classes else Step
     done = [
-        _unpack_trained(values, _named(arrays, f"network{k}."), fitting.monitor, kind)
+        _unpack_trained(k, values, _named(arrays, f"network{k}."), fitting.monitor, kind)
         for k, values in enumerate(header["done"])
     ]
     shapes = [p.get_value(borrow=True).shape for p in fitting.functions.network.parameters]
@@ -316,11 +316,11 @@ def _pack_trained(trained: Trained) -> tuple[dict[str, Any], dict[str, NDArray[A
 
 
 def _unpack_trained(
-    values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
+    network: int, values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
 ) -> Trained:
     """A trained network; its monitor has the settings of a new one."""
     assert like is not None  # as above
-    monitor = like.with_rows(arrays.pop("signs"), arrays.pop("weight", None), arrays.pop("cell", None))
+    monitor = like.of_network(network, arrays.pop("signs"), arrays.pop("weight", None), arrays.pop("cell", None))
     history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")}, kind)
     monitor.restore(values["validation"], arrays)
     return Trained(history, monitor)

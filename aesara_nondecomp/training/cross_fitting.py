@@ -14,6 +14,7 @@ from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import TrainingData
+from aesara_nondecomp.training.vote_scores import vote_scores
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -55,6 +56,8 @@ class Choice(NamedTuple):
         Step of these weights, if held-out rows chose them.
     cell : array, shape (n,), or None
         Cells of the held-out rows, where they play a part.
+    networks : tuple of int
+        Which networks these are: after Ctrl-C they need not be the first ones.
     """
 
     parameters: list[Parameters]
@@ -64,6 +67,7 @@ class Choice(NamedTuple):
     evaluations: list[Evaluation]
     step: int | None
     cell: NDArray[Any] | None = None
+    networks: tuple[int, ...] = (0,)
 
 
 class CrossFit:
@@ -250,7 +254,31 @@ class CrossFit:
         signs = np.concatenate([m.signs for m in monitors])
         parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
         weight, cell = (_joined_or_none([getattr(m, name) for m in monitors]) for name in ("weight", "cell"))
-        return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell)
+        networks = tuple(m.network for m in monitors)
+        return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell, networks)
+
+    def as_votes(self, choice: Choice, truth: NDArray[Any] | None) -> Choice:
+        """A choice whose scores have the distribution of votes, if there are several networks.
+
+        Parameters
+        ----------
+        choice : Choice
+            From `choice`.
+        truth : array, shape (n,) or (n, L), or None
+            Labels of the held-out rows, of two values; None without such rows.
+
+        Returns
+        -------
+        Choice
+            What it says of the held-out rows then holds for new rows, on which the networks vote.
+        """
+        if len(choice.parameters) == 1 or choice.scores is None or truth is None:
+            return choice
+        held = [self.data.part(network)[1] for network in choice.networks]
+        outside = np.concatenate([np.full(len(rows.signs), place) for place, rows in enumerate(held) if rows])
+        scores = np.stack([self._scores_of(parameters, held) for parameters in choice.parameters])
+        scores[outside, np.arange(len(outside))] = choice.scores
+        return choice._replace(scores=vote_scores(scores, outside, truth))
 
     def refit(self) -> TrainingRun:
         """Begin a last run, on all rows; its steps are in `history` too.
@@ -267,6 +295,10 @@ class CrossFit:
         self.run = TrainingRun(self.functions, self.phases, rows, self.settings, self._rngs[-1], last)
         self._refits = True
         return self.run
+
+    def _scores_of(self, parameters: Parameters, parts: Sequence[TrainingRows | None]) -> NDArray[Any]:
+        with self.functions.using(parameters):
+            return np.concatenate([self.functions.scores(rows.X) for rows in parts if rows])
 
     def _reaches(self, monitors: Sequence[ValidationMonitor], monitor: ValidationMonitor | None) -> bool:
         """Whether a network in training has come to the best step of others, to which it would cut them back."""
@@ -290,6 +322,7 @@ class CrossFit:
         self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last, held)
         self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
         if self.monitor:
+            self.monitor.network = index
             self.monitor.most_evaluations = self._most_evaluations()
 
     def _finish(self, trained: Trained) -> None:

@@ -115,6 +115,8 @@ class ValidationMonitor:
         By the index of their evaluation.
     most_evaluations : int or None
         `should_stop` after so many, whatever the patience; None for no limit.
+    network : int
+        Which of several networks is evaluated, on the rows held out from it.
     """
 
     def __init__(
@@ -136,6 +138,7 @@ class ValidationMonitor:
         self.evaluations: list[Evaluation] = []
         self.snapshots: dict[int, Snapshot] = {}
         self.most_evaluations: int | None = None
+        self.network = 0
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -295,13 +298,15 @@ class ValidationMonitor:
         self.evaluations = self.evaluations[:count]
         self.snapshots = {index: snapshot for index, snapshot in self.snapshots.items() if index < count}
 
-    def with_rows(
-        self, signs: NDArray[Any], weight: NDArray[Any] | None, cell: NDArray[Any] | None
+    def of_network(
+        self, network: int, signs: NDArray[Any], weight: NDArray[Any] | None, cell: NDArray[Any] | None
     ) -> ValidationMonitor:
-        """A monitor with these settings and no evaluations, of other rows, whose features it lacks.
+        """A monitor with these settings and no evaluations, of another network's rows, whose features it lacks.
 
         Parameters
         ----------
+        network : int
+            As for the class.
         signs : array, shape (n,)
             As for the class.
         weight : array, shape (n,), or None
@@ -315,7 +320,7 @@ class ValidationMonitor:
             Of the same class.
         """
         other = copy.copy(self)
-        other.X, other.signs, other.weight, other.cell = None, signs, weight, cell
+        other.network, other.X, other.signs, other.weight, other.cell = network, None, signs, weight, cell
         other.evaluations, other.snapshots = [], {}
         return other
 

@@ -293,11 +293,12 @@ def fit(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
+        choice, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
+        choice = fitting.as_votes(choice, choice.signs)
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
-        parameters[0],
+        choice.parameters[0],
         measure,
         data.classes,
         prior,
@@ -306,7 +307,7 @@ def fit(
         history=fitting.history,
         evaluations=choice.evaluations,
         best_step=choice.step,
-        voters=parameters[1:],
+        voters=choice.parameters[1:],
         constrained_by=constraints,
         interrupted=interrupted,
         **found,

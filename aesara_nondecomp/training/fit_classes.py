@@ -178,10 +178,10 @@ def fit_classes(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
     return ClassModel(
         functions,
-        parameters[0],
+        choice.parameters[0],
         measure,
         data.classes,
         cells.priors,
@@ -189,7 +189,7 @@ def fit_classes(
         history=list[Any](fitting.history),
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
-        voters=parameters[1:],
+        voters=choice.parameters[1:],
         constrained_by=constraints,
         interrupted=interrupted,
         **judged_classes(recipe, stopping, measure, choice, goal),

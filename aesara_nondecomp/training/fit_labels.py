@@ -130,10 +130,11 @@ def fit_labels(
             agree(comm, mark)
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, parameters, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        choice = fitting.as_votes(choice, None if choice.cell is None else sets[choice.cell])
     return MultilabelModel(
         functions,
-        parameters[0],
+        choice.parameters[0],
         measure,
         found.labels,
         priors,
@@ -141,7 +142,7 @@ def fit_labels(
         history=list[Any](fitting.history),
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
-        voters=parameters[1:],
+        voters=choice.parameters[1:],
         interrupted=interrupted,
         **judged_labels(how, stopping, measure, choice, sets, found.labels),
     )

@@ -122,6 +122,8 @@ def train_in_parallel(fitting: CrossFit, processes: int, train_one: TrainOne, ad
 class _Result(NamedTuple):
     """What a process sends back."""
 
+    network: int
+    """Of the network."""
     complete: bool
     history: list[Any] = []
     rows: tuple[Any, Any, Any] = (None, None, None)
@@ -135,7 +137,7 @@ class _Result(NamedTuple):
 
     def trained(self, fitting: CrossFit) -> Trained:
         assert fitting.monitor is not None
-        monitor = fitting.monitor.with_rows(*self.rows)
+        monitor = fitting.monitor.of_network(self.network, *self.rows)
         monitor.evaluations, monitor.snapshots = self.evaluations, self.snapshots
         return Trained(self.history, monitor)
 
@@ -302,7 +304,7 @@ def _serve(
 def _trained_alone(
     fitting: CrossFit, index: int, most: int | None, train_one: TrainOne, advance: Callable[[Any], bool]
 ) -> _Result:
-    result, run, monitor = _Result(False), None, None
+    result, run, monitor = _Result(index, False), None, None
     try:
         run, monitor = fitting.begin_alone(index)
         assert monitor is not None
@@ -330,7 +332,7 @@ def _packed(result: _Result) -> bytes:
         return pickle.dumps(result)
     except Exception:
         why = "a network's record cannot be sent to another process: its driver's duals must be numbers."
-        return pickle.dumps(_Result(False, error=ValueError(f"{why} {ONE_PROCESS}")))
+        return pickle.dumps(_Result(result.network, False, error=ValueError(f"{why} {ONE_PROCESS}")))
 
 
 def _takes(category: type[Warning], message: str) -> bool:

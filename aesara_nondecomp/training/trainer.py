@@ -71,15 +71,12 @@ class Completed(NamedTuple):
     Attributes
     ----------
     choice : Choice
-        The best weights of its networks.
-    parameters : list of list of arrays
-        Those of the model: of the choice, or of a last network on all rows.
+        The best weights of its networks, or those of a last network on all rows.
     interrupted : bool
         Whether a callback or Ctrl-C ended training before its time.
     """
 
     choice: Choice
-    parameters: list[list[NDArray[Any]]]
     interrupted: bool
 
 
@@ -112,9 +109,10 @@ def complete_training(
     complete = run_training(fitting, checkpoint, callbacks, progress)
     choice = fitting.choice()
     again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
-    parameters = choice.parameters if again is None else [again]
-    fitting.functions.load(parameters[0])
-    return Completed(choice, parameters, not complete or refits and again is None)
+    if again is not None:
+        choice = choice._replace(parameters=[again])
+    fitting.functions.load(choice.parameters[0])
+    return Completed(choice, not complete or refits and again is None)
 
 
 def refit(
