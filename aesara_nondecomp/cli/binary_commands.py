@@ -18,6 +18,7 @@ from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_block
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models import Model
+from aesara_nondecomp.models.network_model import vote
 from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
 from aesara_nondecomp.reports.page import evaluation_page
@@ -147,8 +148,8 @@ def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list
     ----------
     model : Model
         The model.
-    scores : array, shape (n,)
-        Of the rows.
+    scores : array, shape (n, k)
+        Of each of its networks.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list
     lines : list of str
         In short.
     """
-    estimates = reports.prevalences(model.require_quantifier(), scores)
+    estimates = reports.prevalences(model.require_quantifier(), vote(scores))
     facts: dict[str, Any] = {"model": reports.model_facts(model), "rows": len(scores), "prevalence": estimates}
     return facts, [*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(estimates)]
 

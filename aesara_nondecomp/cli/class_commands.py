@@ -191,8 +191,8 @@ def quantified(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any],
     ----------
     model : ClassModel
         The model.
-    scores : array, shape (n, K)
-        Of its network.
+    scores : array, shape (n, k, K)
+        Of each of its networks.
 
     Returns
     -------
@@ -201,10 +201,7 @@ def quantified(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any],
     lines : list of str
         In short.
     """
-    posteriors, predicted = model.require_calibration().probabilities(scores), predicted_classes(model, scores)
-    shares = {
-        method: model.require_quantifier().prevalence(predicted, posteriors, method).tolist() for method in METHODS
-    }
+    shares = {method: model.prevalence_of_scores(scores, method).tolist() for method in METHODS}
     facts: dict[str, Any] = {"model": class_model_facts(model), "rows": len(scores), "prevalence": shares}
     return facts, [*class_model_lines(facts["model"]), "", *class_prevalence_lines(facts)]
 

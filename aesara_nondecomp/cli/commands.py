@@ -118,7 +118,8 @@ def quantify(options: argparse.Namespace) -> int:
         several = "quantify takes models of one label a row; evaluate has the rows and predictions of each label"
         require(not hasattr(model, "labels"), several, getattr(model, "labels", None))
     model.require_quantifier()
-    scores = np.concatenate(list(_score_blocks(model, options)))
+    rows = row_blocks(options.data, model, options.delimiter, options.decimal)
+    scores = np.concatenate(list(outputs.with_progress(model.network_score_blocks(rows), options)))
     facts, lines = commands_for(model).quantified(model, scores)
     reports.write_report(options.out, facts)
     outputs.print_lines(lines, options)

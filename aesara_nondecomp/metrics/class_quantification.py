@@ -25,6 +25,7 @@ from aesara_nondecomp.metrics.quantification import METHODS, adjusted_count, exp
 Array = NDArray[Any]
 # Weights of two more rows of the least squares: shares sum to 1, and where rates leave a choice, the nearest is taken.
 SUM_WEIGHT, NEAREST_WEIGHT = 1e2, 1e-4
+_ARRAYS = "priors", "rates", "soft_rates"
 
 
 def adjusted_shares(shares: Any, rates: Any) -> Array:
@@ -76,11 +77,15 @@ class ClassQuantifier:
         Fraction of the labelled rows of each class that are predicted as each class.
     soft_rates : float64 array, shape (K, K)
         Mean posteriors of the labelled rows of each class.
+    networks : int, default 1
+        Number of networks that were measured, each by itself. Their vote has other rates, so that of several networks
+        "acc", "pacc" and "sld" take the predictions and posteriors of each.
     """
 
     priors: Array
     rates: Array
     soft_rates: Array
+    networks: int = 1
 
     @classmethod
     def fit(cls, predicted: Any, posteriors: Any, codes: Any, sample_weight: Any = None) -> ClassQuantifier:
@@ -164,7 +169,8 @@ class ClassQuantifier:
         dict
             By field.
         """
-        return {name: getattr(self, name).tolist() for name in ("priors", "rates", "soft_rates")}
+        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        return {**arrays, "networks": self.networks}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ClassQuantifier:
@@ -179,7 +185,8 @@ class ClassQuantifier:
         -------
         ClassQuantifier
         """
-        return cls(**{name: np.array(value, dtype=np.float64) for name, value in values.items()})
+        priors, rates, soft_rates = (np.array(values[name], dtype=np.float64) for name in _ARRAYS)
+        return cls(priors, rates, soft_rates, values.get("networks", 1))
 
 
 def calibrated(

@@ -30,6 +30,7 @@ from aesara_nondecomp.metrics.confusion import (
 )
 
 METHODS = ("cc", "acc", "pcc", "pacc", "sld")
+ADJUSTED = ("acc", "pacc", "sld")  # by what was measured on labelled rows
 Array = NDArray[Any]
 _SLICE = 2**13  # rows calibrated on at a time: they stay in the cache, and NumPy's BLAS on one thread
 _FLATTEST = 1e-6  # a slope of 0 would tie all posteriors, and a negative one would reverse the ranking

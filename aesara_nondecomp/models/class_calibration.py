@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.metrics.confusion import checked_weights
-from aesara_nondecomp.models.network_model import NOT_CALIBRATED, NetworkModel
+from aesara_nondecomp.metrics.quantification import ADJUSTED
+from aesara_nondecomp.models.network_model import NOT_CALIBRATED, NetworkModel, vote
 
 Calibrated = TypeVar("Calibrated", bound="CalibratedClasses")
 
@@ -62,9 +63,33 @@ class CalibratedClasses(NetworkModel):
         ValueError
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
+        self.require_quantifier()
+        return self.prevalence_of_scores(self._network_scores(self._rows(X)), method)
+
+    def prevalence_of_scores(self, scores: NDArray[Any], method: str = "cc") -> NDArray[Any]:
+        """Estimate the prevalences of the classes from scores.
+
+        Parameters
+        ----------
+        scores : array, shape (n, k, K)
+            Of each network, as from `network_score_blocks`.
+        method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
+            As in `predict_prevalence`.
+
+        Returns
+        -------
+        array, shape (K,)
+            As from `predict_prevalence`.
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown, or the model is not calibrated.
+        """
         calibration, quantifier = self.require_calibration(), self.require_quantifier()
-        scores = self._scores(self._rows(X))
-        return quantifier.prevalence(self._predicted(scores), calibration.probabilities(scores), method)
+        of_each = quantifier.networks > 1 and method in ADJUSTED
+        rows = scores.reshape(-1, scores.shape[-1]) if of_each else vote(scores)
+        return quantifier.prevalence(self._predicted(rows), calibration.probabilities(rows), method)
 
     def calibrate(self: Calibrated, X: Any, y: Any, sample_weight: Any = None) -> Calibrated:
         """Fit calibration and rates, which `predict_proba` and `predict_prevalence` need.

@@ -159,6 +159,9 @@ def check_class_model(model: ClassModel) -> None:
     require(together, "a calibration and a quantifier go together", model.quantifier)
     if model.quantifier is not None:
         _check_class_quantifier(model.quantifier, n_classes)
+        measured, networks = model.quantifier.networks, 1 + len(model.voters)
+        needed = f"a quantifier of 1 or all of {networks} networks is needed"
+        require(type(measured) is int and measured in (1, networks), needed, measured)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     require(isinstance(model.extra, dict), "extra must be a dict", model.extra)

@@ -120,9 +120,30 @@ class NetworkModel:
         UserWarning
             As in `decision_blocks`.
         """
+        for scores in self.network_score_blocks(blocks):
+            yield vote(scores)
+
+    def network_score_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+        """Compute the scores of every network, of one block of rows after another.
+
+        Parameters
+        ----------
+        blocks : iterable of matrix, table or list of str
+            As in `decision_blocks`.
+
+        Yields
+        ------
+        array, shape (n, k) or (n, k, K)
+            Of k networks.
+
+        Warns
+        -----
+        UserWarning
+            As in `decision_blocks`.
+        """
         unknown = UnknownCategories()
         for X in blocks:
-            yield self._scores(self._rows(X, unknown))
+            yield self._network_scores(self._rows(X, unknown))
         unknown.warn()
 
     def read_out(self, name: str, X: Any) -> NDArray[Any]:
@@ -148,7 +169,7 @@ class NetworkModel:
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
         rows = self._rows(X)
-        return self._mean(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights))
+        return vote(self._of_each(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights)))
 
     # -- copies and pickles --------------------------------------------------------------------------------------
 
@@ -193,15 +214,33 @@ class NetworkModel:
         return self.encoder.encode(X, network.n_columns, unknown=unknown)
 
     def _scores(self, rows: Any) -> NDArray[Any]:
-        return self._mean(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
+        return vote(self._network_scores(rows))
 
-    def _mean(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
-        """An output of the functions, averaged over the networks."""
-        total: Any = None
-        for parameters in (self.parameters, *self.voters):
-            values = output(parameters)
-            total = values if total is None else total + values
-        return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
+    def _network_scores(self, rows: Any) -> NDArray[Any]:
+        """Of each network, shape (n, k) or (n, k, K)."""
+        return self._of_each(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
+
+    def _of_each(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
+        """An output of the functions, of each network."""
+        return np.stack([output(parameters) for parameters in (self.parameters, *self.voters)], axis=1)
+
+
+def vote(outputs: NDArray[Any]) -> NDArray[Any]:
+    """The mean of several networks' outputs.
+
+    Parameters
+    ----------
+    outputs : array, shape (n, k, ...)
+        Of each of k networks.
+
+    Returns
+    -------
+    array, shape (n, ...)
+        Of a single network its output.
+    """
+    first, *others = np.moveaxis(outputs, 1, 0)
+    total = sum(others, start=first)  # in this order, however many there are: the last bit depends on it
+    return total / outputs.dtype.type(outputs.shape[1]) if others else np.ascontiguousarray(first)
 
 
 def require_description(model: NetworkModel, done: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -206,8 +207,11 @@ def judged_classes(
         warn_of_unreached(goal.constraints, R, cells)
     calibration, quantifier = calibrated(scores, predicted, codes, weight)
     return {
-        "rule": rule, "calibration": calibration, "quantifier": quantifier, "validation_matrix": confusion,
-    }  # fmt: skip
+        "rule": rule,
+        "calibration": calibration,
+        "quantifier": replace(quantifier, networks=len(choice.parameters)),
+        "validation_matrix": confusion,
+    }
 
 
 def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any], by_goal: bool) -> None:

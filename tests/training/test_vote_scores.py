@@ -1,5 +1,7 @@
 """What held-out rows say of a vote: shares, rates and prevalences of new rows, on which all networks vote."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,29 @@ def test_a_vote_predicts_as_many_positives_as_its_held_out_rows_say():
     share = model.confusion_matrix(new, truth).predicted_prevalence
     assert model.validation_matrix.predicted_prevalence == pytest.approx(share, rel=0.06)
     assert model.predict_prevalence(new, "acc") == pytest.approx(np.mean(truth), rel=0.35)
+
+
+def test_adjusted_prevalences_of_several_classes_are_of_each_networks_predictions():
+    errors, errors_by_vote = [], []
+    for seed in (1, 2, 3):
+        model = an.fit(*rare(6_000, seed, classes=3), "min_recall", seed=seed)
+        assert len(model.voters) == 4 and model.quantifier.networks == 5
+        new, truth = rare(40_000, 100 + seed, classes=3)
+        shares = np.bincount(truth) / len(truth)
+        by_vote = replace(model, quantifier=replace(model.quantifier, networks=1))
+        for each, found in ((model, errors), (by_vote, errors_by_vote)):
+            found.append([np.abs(each.predict_prevalence(new, m) - shares).sum() / 2 for m in ("acc", "pacc", "sld")])
+    assert (np.mean(errors, axis=0) < 0.6 * np.mean(errors_by_vote, axis=0)).all()
+
+
+def test_counts_and_a_calibration_on_other_rows_are_of_the_vote(tmp_path):
+    model, (new, truth) = an.fit(*rare(6_000, 0, classes=3), "min_recall", seed=0), rare(4_000, 1, classes=3)
+    assert model.predict_prevalence(new)[2] == np.mean(model.predict(new) == 2)
+    assert model.predict_prevalence(new, "pcc") == pytest.approx(model.predict_proba(new).mean(axis=0))
+    model.save(tmp_path / "model.npz")
+    loaded = an.load_model(tmp_path / "model.npz")
+    assert loaded.quantifier.networks == 5
+    assert np.array_equal(loaded.predict_prevalence(new, "acc"), model.predict_prevalence(new, "acc"))
+    model.calibrate(new, truth)
+    assert model.quantifier.networks == 1
+    assert model.predict_prevalence(new, "acc") == pytest.approx(np.bincount(truth) / len(truth), abs=1e-3)
