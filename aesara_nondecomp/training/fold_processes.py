@@ -14,15 +14,13 @@ import pickle
 import signal
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp._aesara.linked_blas import threads_of_steps
@@ -30,20 +28,15 @@ from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.step.locks import ForkedLock
 from aesara_nondecomp.step.prefetch import row_loader_for
-from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
-from aesara_nondecomp.training.early_stopping import Snapshot
+from aesara_nondecomp.training.cross_fitting import CrossFit
+from aesara_nondecomp.training.fold_child import ONE_PROCESS, PARENT, STOP, Result, TrainOne, serve
 from aesara_nondecomp.training.loop import compile_step
-from aesara_nondecomp.training.run import TrainingRun
-
-TrainOne = Callable[[TrainingRun, Any, Any], bool]
 
 # In multiply-adds. With less in all, about a second, processes would save no more than they take to start; from so many
 # in the product of a layer, a step shares its rows among threads by itself (see ops/cpp/threads.h).
 LEAST_WORK, LARGE_LAYER = 1e11, 8e6
 ROOM = 2**30  # bytes of rows that all processes may copy
-ONE_PROCESS = "With OMP_NUM_THREADS=1 networks are trained one after another, in the calling process."
 POLL = 0.05  # seconds between two looks at the progress
-PARENT, STOP = -2, -1  # places in the shared numbers: the parent's process id, and whether all are to stop
 _FORKING = ForkedLock()  # by one thread at a time, as filters of warnings belong to all
 
 
@@ -119,36 +112,13 @@ def train_in_parallel(fitting: CrossFit, processes: int, train_one: TrainOne, ad
     return True
 
 
-class _Result(NamedTuple):
-    """What a process sends back."""
-
-    network: int
-    """Of the network."""
-    complete: bool
-    history: list[Any] = []
-    rows: tuple[Any, Any, Any] = (None, None, None)
-    evaluations: list[Any] = []
-    snapshots: dict[int, Snapshot] = {}
-    parameters: list[NDArray[Any]] = []
-    """The averaged weights, if it was stopped."""
-    error: BaseException | None = None
-    traceback: str = ""
-    warnings: list[tuple[str, type[Warning]]] = []
-
-    def trained(self, fitting: CrossFit) -> Trained:
-        assert fitting.monitor is not None
-        monitor = fitting.monitor.of_network(self.network, *self.rows)
-        monitor.evaluations, monitor.snapshots = self.evaluations, self.snapshots
-        return Trained(self.history, monitor)
-
-
 class _Workers:
     """The processes of one call; results are taken over in the order of the networks."""
 
     def __init__(self, fitting: CrossFit, train_one: TrainOne, advance: Callable[[Any], Any]) -> None:
         self.running: dict[Connection, tuple[int, Any]] = {}
         self._fitting, self._train_one, self._advance = fitting, train_one, advance
-        self._waiting: dict[int, _Result] = {}  # for those of networks before
+        self._waiting: dict[int, Result] = {}  # for those of networks before
         # Shared with the processes: how many steps each network has made, and the two numbers named above.
         self._shared = np.frombuffer(mmap.mmap(-1, 8 * (fitting.count + 2)), dtype=np.int64)
         self._shared[PARENT] = os.getpid()
@@ -174,7 +144,7 @@ class _Workers:
         made = [len(trained.monitor.evaluations) for trained in self._fitting.done if trained.monitor]
         given = (self._fitting, index, min(made, default=None), self._train_one, self._shared, writer)
         inherited = [*self.running, reader]
-        process = multiprocessing.get_context("fork").Process(target=_serve, args=(*given, inherited), daemon=True)
+        process = multiprocessing.get_context("fork").Process(target=serve, args=(*given, inherited), daemon=True)
         try:
             with _FORKING, _no_warning_of_threads():
                 process.start()
@@ -237,7 +207,7 @@ class _Workers:
         while not self._stopping and len(self._fitting.done) in self._waiting:
             self._adopt(self._waiting.pop(len(self._fitting.done)))
 
-    def _adopt(self, result: _Result) -> None:
+    def _adopt(self, result: Result) -> None:
         """Take over a network all of whose predecessors are done, or raise the error that ended its training."""
         trained = result.trained(self._fitting)
         if result.error is not None and not self._fitting.is_cut(trained):
@@ -263,92 +233,6 @@ def _ended(index: int, count: int, status: int | None) -> str:
     if status is not None and status < 0:
         how = f"by signal {-status}" + (", perhaps for lack of memory" if -status == signal.SIGKILL else "")
     return f"the process that trained network {index + 1} of {count} ended {how}, without a result. {ONE_PROCESS}"
-
-
-# -- in a process of its own -----------------------------------------------------------------------------------------
-
-
-def _serve(
-    fitting: CrossFit,
-    index: int,
-    most: int | None,
-    train_one: TrainOne,
-    shared: NDArray[np.int64],
-    writer: Connection,
-    inherited: list[Connection],
-) -> None:
-    """Train one network and send what came of it."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop: a terminal interrupts both
-    for number in (signal.SIGTERM, signal.SIGHUP):  # what the caller does then it does itself
-        signal.signal(number, signal.SIG_DFL)
-    for reader in inherited:  # or a write would not fail once the parent has ended
-        reader.close()
-    parent = os.getppid()
-    if parent not in (0, shared[PARENT]):  # 0: it is in another name space
-        return
-
-    def advance(step: Any) -> bool:
-        shared[index] += 1
-        return bool(shared[STOP]) or os.getppid() != parent
-
-    with warnings.catch_warnings(record=True) as caught:
-        result = _trained_alone(fitting, index, most, train_one, advance)
-    if os.getppid() == parent:
-        with suppress(BrokenPipeError):
-            writer.send_bytes(
-                _packed(result._replace(warnings=[(str(each.message), each.category) for each in caught]))
-            )
-
-
-def _trained_alone(
-    fitting: CrossFit, index: int, most: int | None, train_one: TrainOne, advance: Callable[[Any], bool]
-) -> _Result:
-    result, run, monitor = _Result(index, False), None, None
-    try:
-        run, monitor = fitting.begin_alone(index)
-        assert monitor is not None
-        monitor.most_evaluations = most
-        complete = train_one(run, monitor, [advance])
-        parameters = [] if complete else run.averaged_parameters()
-        result = result._replace(complete=complete, parameters=parameters)
-    except BaseException as error:
-        result = result._replace(error=error, traceback=traceback.format_exc())
-    if run is None or monitor is None:
-        return result
-    run.close()
-    rows = monitor.signs, monitor.weight, monitor.cell
-    return result._replace(history=run.history, rows=rows, evaluations=monitor.evaluations, snapshots=monitor.snapshots)
-
-
-def _packed(result: _Result) -> bytes:
-    """A result as bytes; what cannot be pickled, or be made from that again, is told in words."""
-    known = [(message, category if _takes(category, message) else UserWarning) for message, category in result.warnings]
-    error = result.error
-    if error is not None and not _travels(error):
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    result = result._replace(warnings=known, error=error)
-    try:
-        return pickle.dumps(result)
-    except Exception:
-        why = "a network's record cannot be sent to another process: its driver's duals must be numbers."
-        return pickle.dumps(_Result(result.network, False, error=ValueError(f"{why} {ONE_PROCESS}")))
-
-
-def _takes(category: type[Warning], message: str) -> bool:
-    """Whether a warning of this kind can be made here from its message."""
-    try:
-        return _travels(category(message))
-    except Exception:
-        return False
-
-
-def _travels(value: Any) -> bool:
-    try:
-        pickle.loads(pickle.dumps(value))
-    except Exception:
-        return False
-    return True
 
 
 # -- what they need --------------------------------------------------------------------------------------------------

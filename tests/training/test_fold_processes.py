@@ -120,7 +120,7 @@ def instead_of_training(act, monkeypatch):
 def test_an_error_in_a_process_is_raised_here_with_its_place(functions, counted):
     with pytest.raises(ValueError, match="diverged") as raised:
         fit(functions, learning_rate=1e37)
-    assert "fold_processes" in str(raised.value.__cause__) and counted == [2]
+    assert "fold_child" in str(raised.value.__cause__) and counted == [2]
 
 
 class TwoPartsError(ValueError):
@@ -160,7 +160,7 @@ def test_a_record_that_cannot_be_sent_is_named(functions, monkeypatch):
 def test_an_error_past_the_point_where_a_network_would_have_been_stopped_does_not_count(functions, monkeypatch):
     """Of two networks the second one fails after an evaluation that the first one, which stops, does not reach."""
     failed = multiprocessing.get_context("fork").Event()
-    plain, serve, index = trainer._train_one, fold_processes._serve, []
+    plain, serve, index = trainer._train_one, fold_processes.serve, []
 
     def failing_late(run, monitor, callbacks):
         monitor.patience = None if index[0] else 1
@@ -176,7 +176,7 @@ def test_an_error_past_the_point_where_a_network_would_have_been_stopped_does_no
         return plain(run, monitor, [*callbacks, watch])
 
     monkeypatch.setattr(trainer, "_train_one", failing_late)
-    monkeypatch.setattr(fold_processes, "_serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
+    monkeypatch.setattr(fold_processes, "serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
     model = fit(functions, validation=EarlyStopping(2, every=4, patience=5))
     assert len(model.voters) == 1 and len(model.evaluations) < STEPS // 4
 
@@ -292,7 +292,7 @@ def test_an_interrupt_returns_the_best_weights_so_far(functions, monkeypatch):
 @pytest.mark.parametrize("trained", [(0, 1), (1, 2)])
 def test_an_interrupt_keeps_the_networks_that_were_complete(trained, functions, monkeypatch):
     """Ctrl-C by the last one to begin, when two others are complete."""
-    plain, serve, parent, index = trainer._train_one, fold_processes._serve, os.getpid(), []
+    plain, serve, parent, index = trainer._train_one, fold_processes.serve, os.getpid(), []
     complete = multiprocessing.get_context("fork").Semaphore(0)
 
     def interrupting(run, monitor, callbacks):
@@ -308,7 +308,7 @@ def test_an_interrupt_keeps_the_networks_that_were_complete(trained, functions, 
         return False
 
     monkeypatch.setattr(trainer, "_train_one", interrupting)
-    monkeypatch.setattr(fold_processes, "_serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
+    monkeypatch.setattr(fold_processes, "serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
     with pytest.warns(UserWarning, match="training was interrupted after"):
         model = fit(functions)
     assert model.interrupted and len(model.voters) == 1 and len(model.evaluations) > 2
@@ -362,9 +362,9 @@ import os, signal, sys
 sys.path[:0] = {sys.path!r}
 import numpy as np
 import aesara_nondecomp as an
-from aesara_nondecomp.training import fold_processes, trainer
+from aesara_nondecomp.training import fold_child, fold_processes, trainer
 fold_processes.LEAST_WORK, fold_processes.threads_of_steps = 0.0, lambda ldflags: 2
-plain, packed = trainer._train_one, fold_processes._packed
+plain, packed = trainer._train_one, fold_child._packed
 def kill():
     os.kill(os.getppid(), signal.SIGKILL)
 def one(run, monitor, callbacks):
@@ -375,7 +375,7 @@ def one(run, monitor, callbacks):
     return plain(run, monitor, callbacks)
 trainer._train_one = one
 large = [os.urandom(1000) for _ in range(1000)]
-fold_processes._packed = lambda result: kill() or packed(result._replace(history=large))
+fold_child._packed = lambda result: kill() or packed(result._replace(history=large))
 y = np.arange(200) % 2
 an.fit(np.random.default_rng(0).normal(size=(200, 3)), y, network=(4,), validation=2, steps=10_000_000, seed=0)
 """

@@ -1,0 +1,182 @@
+"""What a forked process does that trains the network of one fold: train it, and send what came of it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
+from aesara_nondecomp.training.early_stopping import Snapshot
+from aesara_nondecomp.training.run import TrainingRun
+
+TrainOne = Callable[[TrainingRun, Any, Any], bool]
+
+ONE_PROCESS = "With OMP_NUM_THREADS=1 networks are trained one after another, in the calling process."
+PARENT, STOP = -2, -1  # places in the shared numbers: the parent's process id, and whether all are to stop
+
+
+class Result(NamedTuple):
+    """What a process sends back.
+
+    Attributes
+    ----------
+    network : int
+        Index of the network that it trained.
+    complete : bool
+        Whether training ran to its end.
+    history : list of Step
+        Its steps.
+    rows : tuple of arrays
+        Labels, weights and cells of the rows held out from it.
+    evaluations : list of Evaluation
+        On these.
+    snapshots : dict of int to Snapshot
+        Of its monitor.
+    parameters : list of array
+        The averaged weights, if it was stopped.
+    error : BaseException or None
+        What training raised.
+    traceback : str
+        Where.
+    warnings : list of tuple
+        Message and kind of each warning.
+    """
+
+    network: int
+    complete: bool
+    history: list[Any] = []
+    rows: tuple[Any, Any, Any] = (None, None, None)
+    evaluations: list[Any] = []
+    snapshots: dict[int, Snapshot] = {}
+    parameters: list[NDArray[Any]] = []
+    error: BaseException | None = None
+    traceback: str = ""
+    warnings: list[tuple[str, type[Warning]]] = []
+
+    def trained(self, fitting: CrossFit) -> Trained:
+        """The network, as if this process had trained it.
+
+        Parameters
+        ----------
+        fitting : CrossFit
+            Of the call.
+
+        Returns
+        -------
+        Trained
+        """
+        assert fitting.monitor is not None
+        monitor = fitting.monitor.of_network(self.network, *self.rows)
+        monitor.evaluations, monitor.snapshots = self.evaluations, self.snapshots
+        return Trained(self.history, monitor)
+
+
+def serve(
+    fitting: CrossFit,
+    index: int,
+    most: int | None,
+    train_one: TrainOne,
+    shared: NDArray[np.int64],
+    writer: Connection,
+    inherited: list[Connection],
+) -> None:
+    """Train one network and send what came of it.
+
+    Parameters
+    ----------
+    fitting : CrossFit
+        As the process inherits it.
+    index : int
+        Of the network.
+    most : int or None
+        Evaluations after which it stops, as the networks before it did.
+    train_one : callable (run, monitor, callbacks) -> bool
+        Trains a network.
+    shared : int64 array, shape (k + 2,)
+        Shared with the parent: steps made by each of the k networks, the parent's process id, and whether to stop.
+    writer : Connection
+        Takes the result.
+    inherited : list of Connection
+        Ends of pipes that are the parent's alone.
+    """
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop: a terminal interrupts both
+    for number in (signal.SIGTERM, signal.SIGHUP):  # what the caller does then it does itself
+        signal.signal(number, signal.SIG_DFL)
+    for reader in inherited:  # or a write would not fail once the parent has ended
+        reader.close()
+    parent = os.getppid()
+    if parent not in (0, shared[PARENT]):  # 0: it is in another name space
+        return
+
+    def advance(step: Any) -> bool:
+        shared[index] += 1
+        return bool(shared[STOP]) or os.getppid() != parent
+
+    with warnings.catch_warnings(record=True) as caught:
+        result = _trained_alone(fitting, index, most, train_one, advance)
+    if os.getppid() == parent:
+        with suppress(BrokenPipeError):
+            writer.send_bytes(
+                _packed(result._replace(warnings=[(str(each.message), each.category) for each in caught]))
+            )
+
+
+def _trained_alone(
+    fitting: CrossFit, index: int, most: int | None, train_one: TrainOne, advance: Callable[[Any], bool]
+) -> Result:
+    result, run, monitor = Result(index, False), None, None
+    try:
+        run, monitor = fitting.begin_alone(index)
+        assert monitor is not None
+        monitor.most_evaluations = most
+        complete = train_one(run, monitor, [advance])
+        parameters = [] if complete else run.averaged_parameters()
+        result = result._replace(complete=complete, parameters=parameters)
+    except BaseException as error:
+        result = result._replace(error=error, traceback=traceback.format_exc())
+    if run is None or monitor is None:
+        return result
+    run.close()
+    rows = monitor.signs, monitor.weight, monitor.cell
+    return result._replace(history=run.history, rows=rows, evaluations=monitor.evaluations, snapshots=monitor.snapshots)
+
+
+def _packed(result: Result) -> bytes:
+    """A result as bytes; what cannot be pickled, or be made from that again, is told in words."""
+    known = [(message, category if _takes(category, message) else UserWarning) for message, category in result.warnings]
+    error = result.error
+    if error is not None and not _travels(error):
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    result = result._replace(warnings=known, error=error)
+    try:
+        return pickle.dumps(result)
+    except Exception:
+        why = "a network's record cannot be sent to another process: its driver's duals must be numbers."
+        return pickle.dumps(Result(result.network, False, error=ValueError(f"{why} {ONE_PROCESS}")))
+
+
+def _takes(category: type[Warning], message: str) -> bool:
+    """Whether a warning of this kind can be made here from its message."""
+    try:
+        return _travels(category(message))
+    except Exception:
+        return False
+
+
+def _travels(value: Any) -> bool:
+    try:
+        pickle.loads(pickle.dumps(value))
+    except Exception:
+        return False
+    return True
