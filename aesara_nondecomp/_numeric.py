@@ -41,6 +41,15 @@ def log_odds(share: float) -> float:
     return math.log(inside / (1.0 - inside))
 
 
+def vote(outputs: NDArray[Any]) -> NDArray[Any]:
+    """The mean over axis 1 of outputs of several networks, added one after another; what has one axis is a mean."""
+    if outputs.ndim == 1:
+        return outputs
+    first, *others = np.moveaxis(outputs, 1, 0)
+    total = sum(others, start=first)
+    return total / outputs.dtype.type(outputs.shape[1]) if others else np.ascontiguousarray(first)
+
+
 def plain(values: Any) -> float | NDArray[Any]:
     """A Python float if `values` holds a single number, else an array of float."""
     array = np.asarray(values, dtype=float)

@@ -65,7 +65,7 @@ def _verdict(method: str, cells: list[dict]) -> dict:
 def _errors(part: Part, seed: int) -> dict[str, dict[str, float]]:
     """Mean absolute errors of both, by method, on the same test sets."""
     model = an.fit(part.X, part.y, "f1", seed=seed)
-    ours = model.require_quantifier(), model.decision_function(part.X_test)
+    ours = model.require_quantifier(), model.network_scores(part.X_test)
     found = {"fit": ours, RIVAL: _trees(part, seed)}
     return {who: _shift_errors(*scored, signs_of(part.y_test), seed) for who, scored in found.items()}
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
@@ -18,7 +19,6 @@ from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_block
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models import Model
-from aesara_nondecomp.models.network_model import vote
 from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
 from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
 from aesara_nondecomp.reports.page import evaluation_page
@@ -138,7 +138,7 @@ def evaluated(model: Model, options: argparse.Namespace) -> Outcome:
         *reports.prevalence_lines(facts["prevalence"]),
         *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
-    return facts, lambda: evaluation_page(model, X, signs, scores, facts, options.seed), lines
+    return facts, lambda: evaluation_page(model, X, signs, vote(scores), facts, options.seed), lines
 
 
 def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
@@ -158,7 +158,7 @@ def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list
     lines : list of str
         In short.
     """
-    estimates = reports.prevalences(model.require_quantifier(), vote(scores))
+    estimates = reports.prevalences(model.require_quantifier(), scores)
     facts: dict[str, Any] = {"model": reports.model_facts(model), "rows": len(scores), "prevalence": estimates}
     return facts, [*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(estimates)]
 
@@ -190,7 +190,7 @@ def compared(models: Sequence[Model], names: Sequence[str], options: argparse.Na
 
 
 def _scored_by_blocks(model: Model, options: argparse.Namespace) -> Scored:
-    """A model with the labels and scores of a file, of which a block is in memory at a time."""
+    """A model with the labels and its networks' scores of a file, of which a block is in memory at a time."""
     signs: list[NDArray[Any]] = []
 
     def inputs() -> Iterator[Any]:
@@ -199,15 +199,15 @@ def _scored_by_blocks(model: Model, options: argparse.Namespace) -> Scored:
             check_lengths(block.X, signs[-1])
             yield block.X
 
-    scores = np.concatenate(list(with_progress(model.decision_blocks(inputs()), options)))
+    scores = np.concatenate(list(with_progress(model.network_score_blocks(inputs()), options)))
     return Scored(model, np.concatenate(signs), scores)
 
 
 def _scored(model: Model, options: argparse.Namespace, groups: Any) -> tuple[Any, Scored, Any]:
-    """The inputs of a labelled file, the model with its labels and scores, and the groups of the rows."""
+    """The inputs of a labelled file, the model with its labels and its networks' scores, and the groups of the rows."""
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal, groups)
     signs = encode_as(table.y, model.classes)
     check_lengths(table.X, signs)
-    blocks = model.decision_blocks(in_blocks(table.X))
+    blocks = model.network_score_blocks(in_blocks(table.X))
     scores = np.concatenate(list(with_progress(blocks, options, signs.size)))
     return table.X, Scored(model, signs, scores), table.groups

@@ -225,8 +225,14 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
     check_recipe(recipe, functions.network, data.rows.weight)
     threshold = _fixed_threshold(recipe)
     if isinstance(state.model, Model):
-        threshold = state.model.threshold
+        threshold = _threshold_of_one(state.model)
     return Goal(recipe, found, given["sampler"], Model, {"prior": problem.prior, "threshold": threshold})
+
+
+def _threshold_of_one(model: Model) -> float:
+    """The threshold of a model, or if it is that of a vote, of which one network goes on, that of single networks."""
+    of_networks = model.quantifier and model.quantifier.of_networks
+    return of_networks.threshold if of_networks else model.threshold
 
 
 def _class_goal(state: PartialFitState, measure: MulticlassMeasure, given: dict[str, Any], data: TrainingData) -> Goal:

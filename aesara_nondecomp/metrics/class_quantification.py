@@ -132,9 +132,10 @@ class ClassQuantifier:
         Parameters
         ----------
         predicted : array-like of int, shape (n,)
-            Predicted classes of at least one row.
+            Predicted classes of at least one row. Where `networks` is above 1, "acc", "pacc" and "sld" need those of
+            every network, one after another; `ClassModel.prevalence_of_scores` makes them.
         posteriors : array-like, shape (n, K)
-            Calibrated probabilities of the rows.
+            Calibrated probabilities of the same.
         method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
             See the top of `quantification`.
 

@@ -301,6 +301,27 @@ def checked_scores(scores: Any) -> Array:
     return array
 
 
+def checked_network_scores(scores: Any) -> Array:
+    """Check scores of one network or of several.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n,) or (n, k)
+        Of at least one point, by each of k networks.
+
+    Returns
+    -------
+    float array, shape (n,) or (n, k)
+
+    Raises
+    ------
+    ValueError
+        As in `checked_scores`.
+    """
+    array = as_array(scores, "scores")
+    return checked_scores(array.ravel()).reshape(array.shape) if array.ndim == 2 else checked_scores(array)
+
+
 def checked_signs(name: str, signs: Any) -> Array:
     """Check labels.
 

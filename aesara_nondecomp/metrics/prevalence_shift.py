@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import number, positive_int, random_generator, require, share
-from aesara_nondecomp.metrics.confusion import check_same_length, checked_scores, checked_signs
+from aesara_nondecomp.metrics.confusion import check_same_length, checked_network_scores, checked_signs
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
 Floats = NDArray[np.float64]
@@ -208,8 +208,8 @@ def prevalence_shift(
 
     Parameters
     ----------
-    scores : array-like, shape (n,)
-        Scores of the test rows.
+    scores : array-like, shape (n,) or (n, k)
+        Scores of the test rows; or of each of k networks that vote, as from `Model.network_scores`.
     signs : array-like, shape (n,)
         Their labels in {-1, +1}, of both classes.
     estimators : mapping of str to callable
@@ -234,7 +234,7 @@ def prevalence_shift(
     ValueError
         If scores and signs differ in length, or as in `artificial_prevalences`.
     """
-    scores, signs = checked_scores(scores), checked_signs("signs", signs)
+    scores, signs = checked_network_scores(scores), checked_signs("signs", signs)
     check_same_length("scores", scores, "signs", signs)
     usable = isinstance(estimators, Mapping) and all(map(callable, estimators.values()))
     require(usable, "estimators must be a mapping of names to functions of scores", estimators)

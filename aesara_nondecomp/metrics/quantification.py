@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, as_floats, as_vector, check_vector
 from aesara_nondecomp._checks import choose, number, positive_int, positive_number, require, share
-from aesara_nondecomp._numeric import decay, log_odds, sigmoid, softplus
+from aesara_nondecomp._numeric import decay, log_odds, sigmoid, softplus, vote
 from aesara_nondecomp.metrics.confusion import (
     check_same_length,
+    checked_network_scores,
     checked_scores,
     checked_signs,
     checked_threshold,
@@ -259,6 +260,10 @@ class Quantifier(NamedTuple):
         Mean posterior of the labelled positives.
     soft_fpr : float
         Mean posterior of the labelled negatives.
+    of_networks : Quantifier, optional
+        Where several networks vote, the same of their single scores. A vote has other rates, which can only be
+        estimated where each row is held out from one network alone; so "acc", "pacc" and "sld" are more accurate from
+        the scores of each network.
     """
 
     threshold: float
@@ -268,6 +273,7 @@ class Quantifier(NamedTuple):
     fpr: float
     soft_tpr: float
     soft_fpr: float
+    of_networks: Quantifier | None = None
 
     @classmethod
     def fit(cls, scores: Any, signs: Any, threshold: float | None = None, sample_weight: Any = None) -> Quantifier:
@@ -300,8 +306,11 @@ class Quantifier(NamedTuple):
         calibration = Calibration.fit(scores, signs, weight)
         hard, soft = scores > threshold, calibration.posteriors(scores)
         positives, negatives = weight * (signs > 0), weight * (signs < 0)
-        rates = [float(np.average(part, weights=of)) for part in (hard, soft) for of in (positives, negatives)]
-        return cls(threshold, calibration, float(np.average(signs > 0, weights=weight)), *rates)
+        tpr, fpr, soft_tpr, soft_fpr = (
+            float(np.average(part, weights=of)) for part in (hard, soft) for of in (positives, negatives)
+        )
+        prior = float(np.average(signs > 0, weights=weight))
+        return cls(threshold, calibration, prior, tpr, fpr, soft_tpr, soft_fpr)
 
     def posteriors(self, scores: Any) -> Array:
         """Calibrated probabilities of the positive class.
@@ -323,8 +332,8 @@ class Quantifier(NamedTuple):
 
         Parameters
         ----------
-        scores : array-like, shape (n,)
-            Finite scores of at least one row.
+        scores : array-like, shape (n,) or (n, k)
+            Finite scores of at least one row; or of each of k networks that vote, as from `Model.network_scores`.
         method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
             See the top of this module.
 
@@ -336,10 +345,13 @@ class Quantifier(NamedTuple):
         Raises
         ------
         ValueError
-            If the method is unknown (the nearest is suggested), a score is not finite, or the shape is not (n,).
+            If the method is unknown (the nearest is suggested), a score is not finite, or the shape is none of these.
         """
         choose("method", method, dict.fromkeys(METHODS))
-        scores = checked_scores(scores)
+        scores = checked_network_scores(scores)
+        if scores.ndim == 2 and self.of_networks is not None and method in ADJUSTED:
+            return self.of_networks.prevalence(scores.ravel(), method)
+        scores = vote(scores)
         if method in ("cc", "acc"):
             share = classify_and_count(scores > self.threshold)
             return share if method == "cc" else adjusted_count(share, self.tpr, self.fpr)
@@ -357,7 +369,8 @@ class Quantifier(NamedTuple):
         dict
             By field.
         """
-        return {**self._asdict(), "calibration": list(self.calibration)}
+        of_networks = None if self.of_networks is None else self.of_networks.as_dict()
+        return {**self._asdict(), "calibration": list(self.calibration), "of_networks": of_networks}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Quantifier:
@@ -373,7 +386,9 @@ class Quantifier(NamedTuple):
         Quantifier
             Equal to the original.
         """
-        return cls(**{**values, "calibration": Calibration(*values["calibration"])})
+        nested = values.get("of_networks")  # former files lack it
+        of_networks = None if nested is None else cls.from_dict(nested)
+        return cls(**{**values, "calibration": Calibration(*values["calibration"]), "of_networks": of_networks})
 
 
 def _labelled(scores: Any, signs: Any, sample_weight: Any) -> tuple[Array, Array, Array]:

@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.quantification import ADJUSTED
-from aesara_nondecomp.models.network_model import NOT_CALIBRATED, NetworkModel, vote
+from aesara_nondecomp.models.network_model import NOT_CALIBRATED, NetworkModel
 
 Calibrated = TypeVar("Calibrated", bound="CalibratedClasses")
 
@@ -64,7 +65,7 @@ class CalibratedClasses(NetworkModel):
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
         self.require_quantifier()
-        return self.prevalence_of_scores(self._network_scores(self._rows(X)), method)
+        return self.prevalence_of_scores(self.network_scores(X), method)
 
     def prevalence_of_scores(self, scores: NDArray[Any], method: str = "cc") -> NDArray[Any]:
         """Estimate the prevalences of the classes from scores.

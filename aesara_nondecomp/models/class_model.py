@@ -373,5 +373,5 @@ def class_model_from(
 
 
 def _quantifier_from(values: Mapping[str, Any], networks: int) -> ClassQuantifier:
-    """That of a file. Former files do not say that each network was measured by itself."""
+    """That of a file. Former files do not say that each network was measured by itself, as `fit` does."""
     return ClassQuantifier.from_dict({"networks": networks, **values})

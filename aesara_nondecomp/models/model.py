@@ -12,6 +12,7 @@ from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import positive_int, random_generator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp._names import former_attribute
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.data import InputEncoder, check_lengths, decode, encode_as
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
@@ -63,7 +64,8 @@ class Model(ByGroup, NetworkModel):
     quantifier : Quantifier, optional
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
     validation_matrix : ConfusionMatrix, optional
-        Confusion matrix of the validation rows; None after `load_model`.
+        Confusion matrix of the validation rows, of several networks as their vote exceeds the threshold; None after
+        `load_model`.
     extra : dict, optional
         Further values to save with the model, which JSON can hold.
     voters : list of list of array, optional
@@ -156,7 +158,7 @@ class Model(ByGroup, NetworkModel):
         ValueError
             If the method is unknown, the model is not calibrated, or X is unusable.
         """
-        return self.require_quantifier().prevalence(self.decision_function(X), method)
+        return self.require_quantifier().prevalence(self.network_scores(X), method)
 
     # -- labelled rows -------------------------------------------------------------------------------------------
 
@@ -340,9 +342,11 @@ class Model(ByGroup, NetworkModel):
         positive_int("n_resamples", n_resamples)
         random_generator(seed)
         more = by_group_and_constraints(self, X, y, groups)
-        scores, signs = self._scored(X, y)
+        signs, rows = encode_as(y, self.classes), self._rows(X)
+        check_lengths(rows, signs)
+        scores = self._network_scores(rows)
         facts = evaluation_facts(self, scores, signs, n_resamples, seed, *more)
-        write_page(path, evaluation_page(self, X, signs, scores, facts, seed))
+        write_page(path, evaluation_page(self, X, signs, vote(scores), facts, seed))
         return facts
 
     # -- on disk -------------------------------------------------------------------------------------------------

@@ -159,9 +159,8 @@ def check_class_model(model: ClassModel) -> None:
     require(together, "a calibration and a quantifier go together", model.quantifier)
     if model.quantifier is not None:
         _check_class_quantifier(model.quantifier, n_classes)
-        measured, networks = model.quantifier.networks, 1 + len(model.voters)
-        needed = f"a quantifier of 1 or all of {networks} networks is needed"
-        require(type(measured) is int and measured in (1, networks), needed, measured)
+        networks = model.quantifier.networks
+        require(type(networks) is int and networks >= 1, "networks must be a whole number of at least 1", networks)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
@@ -226,6 +225,8 @@ def _check_quantifier(quantifier: Quantifier) -> None:
     for name in ("prior", "tpr", "fpr", "soft_tpr", "soft_fpr"):
         _check_share(name, getattr(quantifier, name))
     _check_calibration(quantifier.calibration)
+    if quantifier.of_networks is not None:
+        _check_quantifier(quantifier.of_networks)
 
 
 def _check_calibration(calibration: Sequence[float]) -> None:

@@ -76,6 +76,26 @@ class NetworkModel:
         """
         return self._scores(self._rows(X))
 
+    def network_scores(self, X: Any) -> NDArray[Any]:
+        """Compute the scores of every network; `decision_function` gives their mean, by which they vote.
+
+        Parameters
+        ----------
+        X : matrix, shape (n, d), table or list of str
+            As in `decision_function`.
+
+        Returns
+        -------
+        array, shape (n, k) or (n, k, K)
+            Of k networks; of several classes or labels without a rule.
+
+        Raises
+        ------
+        ValueError
+            As in `decision_function`.
+        """
+        return self._network_scores(self._rows(X))
+
     def decision_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
         """Compute the scores of one block of rows after another, such as the chunks of a file that memory cannot hold.
 
@@ -120,8 +140,7 @@ class NetworkModel:
         UserWarning
             As in `decision_blocks`.
         """
-        for scores in self.network_score_blocks(blocks):
-            yield vote(scores)
+        yield from self._of_blocks(blocks, self._scores)
 
     def network_score_blocks(self, blocks: Iterable[Any]) -> Iterator[NDArray[Any]]:
         """Compute the scores of every network, of one block of rows after another.
@@ -141,10 +160,7 @@ class NetworkModel:
         UserWarning
             As in `decision_blocks`.
         """
-        unknown = UnknownCategories()
-        for X in blocks:
-            yield self._network_scores(self._rows(X, unknown))
-        unknown.warn()
+        yield from self._of_blocks(blocks, self._network_scores)
 
     def read_out(self, name: str, X: Any) -> NDArray[Any]:
         """Compute an extra output of the network, such as "attention_weights" (n, T) of `networks.attention`.
@@ -169,7 +185,7 @@ class NetworkModel:
         require(bool(known), "read_out needs a network with extras, such as networks.attention", name)
         choose("extra", name, known)
         rows = self._rows(X)
-        return vote(self._of_each(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights)))
+        return self._mean(lambda weights: self.functions.extra(name, rows, self.encoder.standardiser, weights))
 
     # -- copies and pickles --------------------------------------------------------------------------------------
 
@@ -213,34 +229,26 @@ class NetworkModel:
             return check_tokens(X, network.n_words)
         return self.encoder.encode(X, network.n_columns, unknown=unknown)
 
+    def _of_blocks(self, blocks: Iterable[Any], scores_of: Callable[[Any], NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        unknown = UnknownCategories()
+        for X in blocks:
+            yield scores_of(self._rows(X, unknown))
+        unknown.warn()
+
     def _scores(self, rows: Any) -> NDArray[Any]:
-        return vote(self._network_scores(rows))
+        return self._mean(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
 
     def _network_scores(self, rows: Any) -> NDArray[Any]:
-        """Of each network, shape (n, k) or (n, k, K)."""
-        return self._of_each(lambda weights: self.functions.scores(rows, self.encoder.standardiser, weights))
+        of_each = [self.functions.scores(rows, self.encoder.standardiser, w) for w in (self.parameters, *self.voters)]
+        return np.stack(of_each, axis=1)
 
-    def _of_each(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
-        """An output of the functions, of each network."""
-        return np.stack([output(parameters) for parameters in (self.parameters, *self.voters)], axis=1)
-
-
-def vote(outputs: NDArray[Any]) -> NDArray[Any]:
-    """The mean of several networks' outputs.
-
-    Parameters
-    ----------
-    outputs : array, shape (n, k, ...)
-        Of each of k networks.
-
-    Returns
-    -------
-    array, shape (n, ...)
-        Of a single network its output.
-    """
-    first, *others = np.moveaxis(outputs, 1, 0)
-    total = sum(others, start=first)  # in this order, however many there are: the last bit depends on it
-    return total / outputs.dtype.type(outputs.shape[1]) if others else np.ascontiguousarray(first)
+    def _mean(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
+        """An output of the functions, averaged over the networks as `_numeric.vote` does, without keeping each."""
+        total: Any = None
+        for parameters in (self.parameters, *self.voters):
+            values = output(parameters)
+            total = values if total is None else total + values
+        return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
 
 
 def require_description(model: NetworkModel, done: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.metrics.bootstrap import bootstrap_difference
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation_facts, measure_of_rates
@@ -56,7 +57,7 @@ def _measures(models: Sequence[Any]) -> dict[str, measures.Measure]:
 
 
 def _predicted(model: Any, scores: NDArray[Any]) -> NDArray[Any]:
-    return np.where(scores > model.threshold, 1, -1)
+    return np.where(vote(scores) > model.threshold, 1, -1)
 
 
 def comparison_page(first: Scored, second: Scored, names: Sequence[str], facts: dict[str, Any]) -> str:
@@ -80,7 +81,8 @@ def comparison_page(first: Scored, second: Scored, names: Sequence[str], facts: 
     """
     sections = [_models(names, facts), differences_section(names, facts), _matrices(names, facts)]
     if facts["models"][0]["positives"] and facts["models"][0]["negatives"]:
-        found = [each._replace(facts=figures) for each, figures in zip((first, second), facts["models"])]
+        both = zip((first, second), facts["models"])
+        found = [each._replace(facts=figures, scores=vote(each.scores)) for each, figures in both]
         drawn = (two_curves(found, names, plane) for plane in ("roc", "precision-recall"))
         sections.append(Section("ranking", "Ranking and chosen points", markup.figures(*drawn)))
     if all("prevalence" in each for each in facts["models"]):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aesara_nondecomp import measures, metrics
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
@@ -174,8 +175,8 @@ def evaluation_facts(
     ----------
     model : Model
         The model.
-    scores : array, shape (n,)
-        Its scores of the rows.
+    scores : array, shape (n,) or (n, k)
+        Its scores of the rows, or those of each of its networks, by which prevalences are estimated more accurately.
     signs : array, shape (n,)
         Labels in {-1, +1}.
     draws : int
@@ -195,7 +196,7 @@ def evaluation_facts(
         As of `evaluation`, with the "model" and, where there are any, the "prevalence" by each method, "groups" and
         "constraints".
     """
-    table = metrics.confusion_at_threshold(scores, signs, model.threshold)
+    table = metrics.confusion_at_threshold(vote(scores), signs, model.threshold)
     worst = worst_value(model.measure, by_group)
     return {
         "model": model_facts(model),
@@ -274,8 +275,8 @@ def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
     ----------
     quantifier : Quantifier
         Calibration of the model.
-    scores : array, shape (n,)
-        Scores of the rows.
+    scores : array, shape (n,) or (n, k)
+        Scores of the rows, of each of k networks.
 
     Returns
     -------

@@ -22,8 +22,8 @@ class Scored(NamedTuple):
         The model.
     truth : array, shape (n,) or (n, L)
         Labels in {-1, +1}; of several classes their numbers, of several labels which rows have each.
-    scores : array, shape (n,) or (n, K)
-        Its scores, of several classes the network's.
+    scores : array, shape (n,), (n, k) or (n, K)
+        Its scores; of two classes also those of each of its k networks, of several classes the network's.
     facts : dict of str to object, optional
         Its figures, which the pictures need.
     """

@@ -316,11 +316,11 @@ def _pack_trained(trained: Trained) -> tuple[dict[str, Any], dict[str, NDArray[A
 
 
 def _unpack_trained(
-    network: int, values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
+    fold: int, values: dict[str, Any], arrays: dict[str, NDArray[Any]], like: ValidationMonitor | None, kind: Any
 ) -> Trained:
     """A trained network; its monitor has the settings of a new one."""
     assert like is not None  # as above
-    monitor = like.of_network(network, arrays.pop("signs"), arrays.pop("weight", None), arrays.pop("cell", None))
+    monitor = like.of_fold(fold, arrays.pop("signs"), arrays.pop("weight", None), arrays.pop("cell", None))
     history = _unpack_history(values["history"], {name: arrays.pop(name) for name in ("history", "duals")}, kind)
     monitor.restore(values["validation"], arrays)
     return Trained(history, monitor)

@@ -56,8 +56,10 @@ class Choice(NamedTuple):
         Step of these weights, if held-out rows chose them.
     cell : array, shape (n,), or None
         Cells of the held-out rows, where they play a part.
-    networks : tuple of int
-        Which networks these are: after Ctrl-C they need not be the first ones.
+    folds : tuple of int
+        Which fold each network was trained without: after Ctrl-C they need not be the first ones.
+    votes : array, shape (n,) or (n, L), or None
+        Where several networks vote, the scores with the distribution that votes have; see `vote_scores`.
     """
 
     parameters: list[Parameters]
@@ -67,7 +69,8 @@ class Choice(NamedTuple):
     evaluations: list[Evaluation]
     step: int | None
     cell: NDArray[Any] | None = None
-    networks: tuple[int, ...] = (0,)
+    folds: tuple[int, ...] = (0,)
+    votes: NDArray[Any] | None = None
 
 
 class CrossFit:
@@ -254,31 +257,32 @@ class CrossFit:
         signs = np.concatenate([m.signs for m in monitors])
         parameters, step = [snapshot.parameters for snapshot in snapshots], evaluations[best].step
         weight, cell = (_joined_or_none([getattr(m, name) for m in monitors]) for name in ("weight", "cell"))
-        networks = tuple(m.network for m in monitors)
-        return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell, networks)
+        folds = tuple(m.fold for m in monitors)
+        return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell, folds)
 
-    def as_votes(self, choice: Choice, truth: NDArray[Any] | None) -> Choice:
-        """A choice whose scores have the distribution of votes, if there are several networks.
+    def with_votes(self, choice: Choice, truth: NDArray[Any], group: NDArray[Any] | None = None) -> Choice:
+        """A choice with the votes of its held-out rows, if there are several networks.
 
         Parameters
         ----------
         choice : Choice
-            From `choice`.
-        truth : array, shape (n,) or (n, L), or None
-            Labels of the held-out rows, of two values; None without such rows.
+            From `choice`, with held-out rows.
+        truth : array, shape (n,) or (n, L)
+            Labels of these rows, of two values.
+        group : int array, shape (n,), optional
+            Their groups, where they play a part.
 
         Returns
         -------
         Choice
-            What it says of the held-out rows then holds for new rows, on which the networks vote.
         """
-        if len(choice.parameters) == 1 or choice.scores is None or truth is None:
+        if len(choice.parameters) == 1:
             return choice
-        held = [self.data.part(network)[1] for network in choice.networks]
-        outside = np.concatenate([np.full(len(rows.signs), place) for place, rows in enumerate(held) if rows])
-        scores = np.stack([self._scores_of(parameters, held) for parameters in choice.parameters])
+        parts = [self._scores_of_each(choice.parameters, self.data.held_part(fold).X) for fold in choice.folds]
+        outside = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        scores = np.concatenate(parts, axis=1)
         scores[outside, np.arange(len(outside))] = choice.scores
-        return choice._replace(scores=vote_scores(scores, outside, truth))
+        return choice._replace(votes=vote_scores(scores, outside, truth, choice.weight, group))
 
     def refit(self) -> TrainingRun:
         """Begin a last run, on all rows; its steps are in `history` too.
@@ -296,9 +300,12 @@ class CrossFit:
         self._refits = True
         return self.run
 
-    def _scores_of(self, parameters: Parameters, parts: Sequence[TrainingRows | None]) -> NDArray[Any]:
-        with self.functions.using(parameters):
-            return np.concatenate([self.functions.scores(rows.X) for rows in parts if rows])
+    def _scores_of_each(self, networks: Sequence[Parameters], X: Any) -> NDArray[Any]:
+        found = []
+        for parameters in networks:
+            with self.functions.using(parameters):
+                found.append(self.functions.scores(X))
+        return np.stack(found)
 
     def _reaches(self, monitors: Sequence[ValidationMonitor], monitor: ValidationMonitor | None) -> bool:
         """Whether a network in training has come to the best step of others, to which it would cut them back."""
@@ -322,7 +329,7 @@ class CrossFit:
         self.run = TrainingRun(self.functions, self.phases, self._placed(rows), self.settings, rng, last, held)
         self.monitor = None if held is None or self._monitor_of is None else self._monitor_of(held, self.count > 1)
         if self.monitor:
-            self.monitor.network = index
+            self.monitor.fold = index
             self.monitor.most_evaluations = self._most_evaluations()
 
     def _finish(self, trained: Trained) -> None:

@@ -115,8 +115,8 @@ class ValidationMonitor:
         By the index of their evaluation.
     most_evaluations : int or None
         `should_stop` after so many, whatever the patience; None for no limit.
-    network : int
-        Which of several networks is evaluated, on the rows held out from it.
+    fold : int
+        Whose rows these are, if there are several networks.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class ValidationMonitor:
         self.evaluations: list[Evaluation] = []
         self.snapshots: dict[int, Snapshot] = {}
         self.most_evaluations: int | None = None
-        self.network = 0
+        self.fold = 0
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -298,14 +298,14 @@ class ValidationMonitor:
         self.evaluations = self.evaluations[:count]
         self.snapshots = {index: snapshot for index, snapshot in self.snapshots.items() if index < count}
 
-    def of_network(
-        self, network: int, signs: NDArray[Any], weight: NDArray[Any] | None, cell: NDArray[Any] | None
+    def of_fold(
+        self, fold: int, signs: NDArray[Any], weight: NDArray[Any] | None, cell: NDArray[Any] | None
     ) -> ValidationMonitor:
-        """A monitor with these settings and no evaluations, of another network's rows, whose features it lacks.
+        """A monitor with these settings and no evaluations, of another fold's rows, whose features it lacks.
 
         Parameters
         ----------
-        network : int
+        fold : int
             As for the class.
         signs : array, shape (n,)
             As for the class.
@@ -320,7 +320,7 @@ class ValidationMonitor:
             Of the same class.
         """
         other = copy.copy(self)
-        other.network, other.X, other.signs, other.weight, other.cell = network, None, signs, weight, cell
+        other.fold, other.X, other.signs, other.weight, other.cell = fold, None, signs, weight, cell
         other.evaluations, other.snapshots = [], {}
         return other
 

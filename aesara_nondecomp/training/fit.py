@@ -38,7 +38,7 @@ from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.streamed_rows import inputs_of
-from aesara_nondecomp.training.trainer import complete_training
+from aesara_nondecomp.training.trainer import complete_training, with_votes
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
@@ -294,7 +294,8 @@ def fit(
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
         choice, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
-        choice = fitting.as_votes(choice, choice.signs)
+        group = None if choice.cell is None else choice.cell // 2
+        choice = with_votes(fitting, choice, choice.signs, group)
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,

@@ -30,7 +30,7 @@ from aesara_nondecomp.training.label_recipes import label_recipe
 from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores, on_first_process
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import complete_training
+from aesara_nondecomp.training.trainer import complete_training, with_votes
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 
@@ -131,7 +131,7 @@ def fit_labels(
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
         choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
-        choice = fitting.as_votes(choice, None if choice.cell is None else sets[choice.cell])
+        choice = with_votes(fitting, choice, None if choice.cell is None else sets[choice.cell])
     return MultilabelModel(
         functions,
         choice.parameters[0],

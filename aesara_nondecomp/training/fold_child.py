@@ -30,8 +30,8 @@ class Result(NamedTuple):
 
     Attributes
     ----------
-    network : int
-        Index of the network that it trained.
+    fold : int
+        Without which it trained a network.
     complete : bool
         Whether training ran to its end.
     history : list of Step
@@ -52,7 +52,7 @@ class Result(NamedTuple):
         Message and kind of each warning.
     """
 
-    network: int
+    fold: int
     complete: bool
     history: list[Any] = []
     rows: tuple[Any, Any, Any] = (None, None, None)
@@ -76,7 +76,7 @@ class Result(NamedTuple):
         Trained
         """
         assert fitting.monitor is not None
-        monitor = fitting.monitor.of_network(self.network, *self.rows)
+        monitor = fitting.monitor.of_fold(self.fold, *self.rows)
         monitor.evaluations, monitor.snapshots = self.evaluations, self.snapshots
         return Trained(self.history, monitor)
 
@@ -163,7 +163,7 @@ def _packed(result: Result) -> bytes:
         return pickle.dumps(result)
     except Exception:
         why = "a network's record cannot be sent to another process: its driver's duals must be numbers."
-        return pickle.dumps(Result(result.network, False, error=ValueError(f"{why} {ONE_PROCESS}")))
+        return pickle.dumps(Result(result.fold, False, error=ValueError(f"{why} {ONE_PROCESS}")))
 
 
 def _takes(category: type[Warning], message: str) -> bool:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.metrics import Quantifier
@@ -112,7 +115,8 @@ def judged(
     """
     if stopping is None or choice.scores is None or choice.signs is None:
         return recipe.threshold or 0.0, {}
-    scores, signs, weight, threshold = choice.scores, choice.signs, choice.weight, recipe.threshold
+    signs, weight, threshold = choice.signs, choice.weight, recipe.threshold
+    scores = choice.scores if choice.votes is None else choice.votes
     if tunes(recipe, stopping):
         exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
         if goal is not None and choice.cell is not None:
@@ -129,10 +133,20 @@ def judged(
     if goal is None or collapsed:
         _warn_of_trivial(measure, confusion, threshold, tuned=tunes(recipe, stopping))
     return threshold, {
-        "quantifier": Quantifier.fit(scores, signs, threshold, weight),
+        "quantifier": _quantifier(choice, signs, threshold),
         "validation_matrix": confusion,
         "collapsed": collapsed,
     }
+
+
+def _quantifier(choice: Choice, signs: NDArray[Any], threshold: float) -> Quantifier:
+    """Of the held-out rows' votes, and of single networks at a threshold that as many of their scores exceed."""
+    if choice.votes is None:
+        return Quantifier.fit(choice.scores, signs, threshold, choice.weight)
+    share = float(np.mean(choice.votes > threshold))
+    alike = float(np.quantile(np.asarray(choice.scores), 1 - share))
+    of_networks = Quantifier.fit(choice.scores, signs, alike, choice.weight)
+    return Quantifier.fit(choice.votes, signs, threshold, choice.weight)._replace(of_networks=of_networks)
 
 
 def _warn_of_trivial(

@@ -178,7 +178,8 @@ def judged_labels(
     """
     if stopping is None or choice.scores is None or choice.cell is None:
         return {"thresholds": how.thresholds}
-    scores, matrix, weight = choice.scores, sets[choice.cell], choice.weight
+    scores = choice.scores if choice.votes is None else choice.votes
+    matrix, weight = sets[choice.cell], choice.weight
     thresholds = how.thresholds
     if tunes(how.recipe, stopping):
         exact = stopping.tune_threshold is True or how.recipe.threshold is None

@@ -110,9 +110,46 @@ def complete_training(
     choice = fitting.choice()
     again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
     if again is not None:
-        choice = choice._replace(parameters=[again])
+        choice = choice._replace(parameters=[again], folds=())
     fitting.functions.load(choice.parameters[0])
     return Completed(choice, not complete or refits and again is None)
+
+
+def with_votes(
+    fitting: CrossFit, choice: Choice, truth: NDArray[Any] | None, group: NDArray[Any] | None = None
+) -> Choice:
+    """Have all networks score the rows held out; Ctrl-C leaves that out, with a warning.
+
+    Parameters
+    ----------
+    fitting : CrossFit
+        Whose networks are trained.
+    choice : Choice
+        Of their weights.
+    truth : array, shape (n,) or (n, L), or None
+        Labels of the rows held out, of two values; None without such rows.
+    group : int array, shape (n,), optional
+        Their groups, where they play a part.
+
+    Returns
+    -------
+    Choice
+        With `votes`, if there are several networks.
+    """
+    comm = fitting.functions.comm
+    if truth is None:
+        return choice
+    with abort_on_error(comm):
+        try:
+            return fitting.with_votes(choice, truth, group)
+        except KeyboardInterrupt:
+            if comm.size > 1:
+                raise
+            warn_caller(
+                "scoring the rows held out by all networks was interrupted: the threshold and the calibration are "
+                "those of single networks, and the vote exceeds the threshold less often"
+            )
+            return choice
 
 
 def refit(

@@ -159,8 +159,21 @@ class TrainingData(NamedTuple):
         """
         if not self.folds:
             return self.rows, self.held
-        train, held = self.folds[index]
-        return self.rows.part(train), self.rows.part(held)
+        return self.rows.part(self.folds[index].train), self.held_part(index)
+
+    def held_part(self, index: int) -> TrainingRows:
+        """The rows of a fold, which are held out from one network.
+
+        Parameters
+        ----------
+        index : int
+            Of the fold.
+
+        Returns
+        -------
+        TrainingRows
+        """
+        return self.rows.part(self.folds[index].held)
 
 
 def prepare(

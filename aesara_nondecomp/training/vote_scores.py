@@ -6,9 +6,9 @@ threshold that was chosen on single scores up to a fifth less often. The scores 
 to those that a vote would have, in their order:
 
 1. The other networks' scores of a held-out row are too good, as these were trained on it. Within each class they are
-   mapped, rank by rank, to the scores of held-out rows.
+   mapped, quantile by quantile, to the scores of held-out rows.
 2. The mean of all networks is the row's vote. Single votes still know a little too much of their row, so only their
-   distribution is used: the k-th largest held-out score becomes the k-th largest vote.
+   distribution is used: a quantile of the held-out scores becomes that of the votes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def vote_scores(scores: Array, outside: Array, truth: Array) -> Array:
+def vote_scores(
+    scores: Array, outside: Array, truth: Array, weight: Array | None = None, group: Array | None = None
+) -> Array:
     """Scores of held-out rows, with the distribution that votes of all networks would have.
 
     Parameters
@@ -29,41 +31,54 @@ def vote_scores(scores: Array, outside: Array, truth: Array) -> Array:
     scores : array, shape (k, n) or (k, n, L)
         Of each network, of every row that is held out from one of them; of several labels for each.
     outside : int array, shape (n,)
-        The network that was not trained on the row.
+        The network that the row was held out from.
     truth : array, shape (n,) or (n, L)
         Labels, of two values.
+    weight : array, shape (n,), optional
+        Sample weights. Default: equal weights.
+    group : int array, shape (n,), optional
+        Groups whose rates play a part, each of which is mapped by itself: a vote may draw their scores together by
+        different factors.
 
     Returns
     -------
     array, shape (n,) or (n, L)
-        In the order of the scores of the networks that were not trained on the rows. Equal scores stay equal.
+        Within a group in the order of the scores of the networks that the rows were held out from. Equal scores stay
+        equal.
     """
+    weight = np.ones(len(outside)) if weight is None else weight
     if scores.ndim == 3:
-        columns = [vote_scores(scores[:, :, label], outside, truth[:, label]) for label in range(scores.shape[2])]
+        columns = [vote_scores(scores[:, :, k], outside, truth[:, k], weight, group) for k in range(scores.shape[2])]
         return np.stack(columns, axis=1)
-    rows = np.arange(len(outside))
-    own = scores[outside, rows].astype(np.float64)
-    votes = np.zeros(len(rows))
-    for network, of_network in enumerate(scores):
-        votes += np.where(outside == network, own, _unseen(of_network, outside != network, own, truth))
-    return _in_order_of(own, votes / len(scores)).astype(scores.dtype)
-
-
-def _unseen(scores: Array, seen: Array, own: Array, truth: Array) -> Array:
-    """A network's scores of rows that it was trained on, mapped within each class to those of held-out rows."""
-    from scipy.stats import rankdata  # takes long to load
-
-    mapped = np.zeros(len(scores))
-    for label in np.unique(truth):
-        known, held = np.sort(own[truth == label]), seen & (truth == label)
-        places, ranks = np.arange(len(known)) + 0.5, rankdata(scores[held]) - 0.5
-        mapped[held] = np.interp(ranks / max(len(ranks), 1), places / len(known), known)
+    if group is None:
+        return _drawn_together(scores, outside, truth, weight).astype(scores.dtype)
+    mapped = np.empty(len(outside), scores.dtype)
+    for each in np.unique(group):
+        rows = np.flatnonzero(group == each)
+        mapped[rows] = _drawn_together(scores[:, rows], outside[rows], truth[rows], weight[rows])
     return mapped
 
 
-def _in_order_of(own: Array, votes: Array) -> Array:
-    """The votes, sorted as the scores are; rows of equal scores get the mean of theirs."""
-    _, place, count = np.unique(own, return_inverse=True, return_counts=True)
-    place = place.reshape(-1)  # NumPy 2.0 has given it other shapes
-    sums = np.bincount(place[np.argsort(own, kind="stable")], weights=np.sort(votes))
-    return np.asarray((sums / count)[place])
+def _drawn_together(scores: Array, outside: Array, truth: Array, weight: Array) -> Array:
+    own = scores[outside, np.arange(len(outside))].astype(np.float64)
+    votes = own / len(scores)
+    for network, of_network in enumerate(scores):
+        others = outside != network
+        for label in np.unique(truth):
+            held, seen = truth == label, others & (truth == label)
+            votes[seen] += _with_quantiles_of(own[held], weight[held], of_network[seen], weight[seen]) / len(scores)
+    return _with_quantiles_of(votes, weight, own, weight)
+
+
+def _with_quantiles_of(target: Array, target_weight: Array, values: Array, weight: Array) -> Array:
+    """Values, mapped in their order to the distribution of others."""
+    order = np.argsort(target, kind="stable")
+    return np.interp(_shares_below(values, weight), _shares_below(target, target_weight)[order], target[order])
+
+
+def _shares_below(values: Array, weight: Array) -> Array:
+    """By weight the share of the values that lie below each; of equal ones half."""
+    _, place = np.unique(values, return_inverse=True)
+    place = place.reshape(-1)  # NumPy 2.0 gave it other shapes
+    of_place = np.bincount(place, weights=weight)
+    return np.asarray((np.cumsum(of_place) - 0.5 * of_place)[place] / (of_place.sum() or 1.0))

@@ -17,7 +17,7 @@ adult = data.load("adult")
 model = an.fit(adult.X_train, adult.y_train, "qmean", validation=0.2, seed=0)  # its held-out rows give the error rates
 signs = np.where(adult.y_test > 0, 1, -1)
 shift = prevalence_shift.prevalence_shift(
-    model.decision_function(adult.X_test),
+    model.network_scores(adult.X_test),
     signs,
     prevalence_shift.estimators(model.require_quantifier(), float(np.mean(adult.y_train))),
     sample_size=500,

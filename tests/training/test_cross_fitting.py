@@ -146,7 +146,11 @@ def test_threshold_calibration_and_counts_are_of_scores_out_of_fold_as_votes(mod
     expected = Quantifier.fit(scores, signs, model.threshold)
     assert np.array(model.quantifier.calibration) == pytest.approx(np.array(expected.calibration), rel=1e-4)
     assert model.quantifier.threshold == model.threshold
-    assert np.array(model.quantifier[2:]) == pytest.approx(np.array(expected[2:]), rel=1e-4)
+    assert np.array(model.quantifier[2:7]) == pytest.approx(np.array(expected[2:7]), rel=1e-4)
+    of_networks = model.quantifier.of_networks
+    expected = Quantifier.fit(single, signs, of_networks.threshold)
+    assert np.array(of_networks[2:7]) == pytest.approx(np.array(expected[2:7]), rel=1e-4)
+    assert np.mean(single > of_networks.threshold) == pytest.approx(np.mean(scores > threshold), abs=1.5 / N_ROWS)
 
 
 @pytest.mark.parametrize("measure", ["f1", "kld", "min"])
