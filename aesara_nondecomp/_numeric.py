@@ -42,8 +42,8 @@ def log_odds(share: float) -> float:
 
 
 def vote(outputs: NDArray[Any]) -> NDArray[Any]:
-    """The mean over axis 1 of outputs of several networks, added one after another; what has one axis is a mean."""
-    if outputs.ndim == 1:
+    """The mean over axis 1 of outputs of several networks, added one after another."""
+    if outputs.ndim == 1:  # it is a mean already
         return outputs
     first, *others = np.moveaxis(outputs, 1, 0)
     total = sum(others, start=first)

@@ -230,9 +230,11 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
 
 
 def _threshold_of_one(model: Model) -> float:
-    """The threshold of a model, or if it is that of a vote, of which one network goes on, that of single networks."""
-    of_networks = model.quantifier and model.quantifier.of_networks
-    return of_networks.threshold if of_networks else model.threshold
+    """The threshold for one network, as only one goes on after a vote; one that was moved since `fit` is kept."""
+    quantifier = model.quantifier
+    if quantifier is None or quantifier.of_networks is None or quantifier.threshold != model.threshold:
+        return model.threshold
+    return quantifier.of_networks.threshold
 
 
 def _class_goal(state: PartialFitState, measure: MulticlassMeasure, given: dict[str, Any], data: TrainingData) -> Goal:

@@ -363,15 +363,10 @@ def class_model_from(
         None if rule is None else np.array(rule, float),
         best_step=header["best_step"],
         calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
-        quantifier=header["quantifier"] and _quantifier_from(header["quantifier"], 1 + len(voters)),
+        quantifier=header["quantifier"] and ClassQuantifier.from_dict(header["quantifier"]),
         voters=voters,
         constrained_by=stored_constraints(header),
         extra=header.get("extra", {}),
     )
     check_class_model(model)
     return model
-
-
-def _quantifier_from(values: Mapping[str, Any], networks: int) -> ClassQuantifier:
-    """That of a file. Former files do not say that each network was measured by itself, as `fit` does."""
-    return ClassQuantifier.from_dict({"networks": networks, **values})

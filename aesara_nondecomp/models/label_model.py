@@ -63,7 +63,7 @@ class MultilabelModel(NetworkModel):
     calibrations : tuple of Calibration, optional
         Of the labels, for probabilities; see `calibrate`. Default: none.
     validation_confusions : array, shape (L, 4), optional
-        TP, FN, FP and TN of each label on the validation rows.
+        TP, FN, FP and TN of each label on the validation rows; of several networks at scores shrunk to those of a vote.
     voters : list of list of array, optional
         The weights of further networks, as many as were trained on other folds. The scores of a row are the mean of all
         networks' scores.

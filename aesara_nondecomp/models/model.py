@@ -64,8 +64,8 @@ class Model(ByGroup, NetworkModel):
     quantifier : Quantifier, optional
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
     validation_matrix : ConfusionMatrix, optional
-        Confusion matrix of the validation rows, of several networks as their vote exceeds the threshold; None after
-        `load_model`.
+        Confusion matrix of the validation rows; of several networks at scores shrunk to those of a vote, see
+        docs/guide/tables.md. None after `load_model`.
     extra : dict, optional
         Further values to save with the model, which JSON can hold.
     voters : list of list of array, optional

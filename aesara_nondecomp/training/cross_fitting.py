@@ -72,6 +72,11 @@ class Choice(NamedTuple):
     folds: tuple[int, ...] = (0,)
     votes: NDArray[Any] | None = None
 
+    @property
+    def scores_of_model(self) -> NDArray[Any] | None:
+        """Scores of the held-out rows with the distribution that the model's scores of new rows have."""
+        return self.scores if self.votes is None else self.votes
+
 
 class CrossFit:
     """Trains the networks of one call one after another on the same compiled functions.

@@ -21,6 +21,7 @@ from aesara_nondecomp.training.run import TrainingRun
 
 TrainOne = Callable[[TrainingRun, Any, Any], bool]
 
+# The remedy of every error that only processes make, on both sides.
 ONE_PROCESS = "With OMP_NUM_THREADS=1 networks are trained one after another, in the calling process."
 PARENT, STOP = -2, -1  # places in the shared numbers: the parent's process id, and whether all are to stop
 

@@ -119,7 +119,7 @@ class _Workers:
         self.running: dict[Connection, tuple[int, Any]] = {}
         self._fitting, self._train_one, self._advance = fitting, train_one, advance
         self._waiting: dict[int, Result] = {}  # for those of networks before
-        # Shared with the processes: how many steps each network has made, and the two numbers named above.
+        # Shared with the processes: how many steps each network has made, then the numbers at PARENT and STOP.
         self._shared = np.frombuffer(mmap.mmap(-1, 8 * (fitting.count + 2)), dtype=np.int64)
         self._shared[PARENT] = os.getpid()
         self._shown, self._warned, self._stopping = 0, set[str](), False
@@ -233,9 +233,6 @@ def _ended(index: int, count: int, status: int | None) -> str:
     if status is not None and status < 0:
         how = f"by signal {-status}" + (", perhaps for lack of memory" if -status == signal.SIGKILL else "")
     return f"the process that trained network {index + 1} of {count} ended {how}, without a result. {ONE_PROCESS}"
-
-
-# -- what they need --------------------------------------------------------------------------------------------------
 
 
 def _may_fork(fitting: CrossFit) -> bool:

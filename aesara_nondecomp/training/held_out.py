@@ -113,11 +113,11 @@ def judged(
     UserWarning
         If the model predicts one class only, is worse than that, or breaks a constraint.
     """
-    if stopping is None or choice.scores is None or choice.signs is None:
+    scores, signs, weight, threshold = choice.scores_of_model, choice.signs, choice.weight, recipe.threshold
+    if stopping is None or scores is None or signs is None:
         return recipe.threshold or 0.0, {}
-    signs, weight, threshold = choice.signs, choice.weight, recipe.threshold
-    scores = choice.scores if choice.votes is None else choice.votes
-    if tunes(recipe, stopping):
+    tuned = tunes(recipe, stopping)
+    if tuned:
         exact = stopping.tune_threshold is True or recipe.threshold is None  # as the plug-in baseline has it
         if goal is not None and choice.cell is not None:
             choose = goal.best_threshold if exact else goal.steady_threshold
@@ -131,22 +131,25 @@ def judged(
     if goal is not None and choice.cell is not None:
         warn_of_unreached(goal.constraints, *goal.recalls(threshold, scores, choice.cell, weight))
     if goal is None or collapsed:
-        _warn_of_trivial(measure, confusion, threshold, tuned=tunes(recipe, stopping))
+        _warn_of_trivial(measure, confusion, threshold, tuned=tuned)
     return threshold, {
-        "quantifier": _quantifier(choice, signs, threshold),
+        "quantifier": _quantifier(choice, signs, threshold, tuned=tuned),
         "validation_matrix": confusion,
         "collapsed": collapsed,
     }
 
 
-def _quantifier(choice: Choice, signs: NDArray[Any], threshold: float) -> Quantifier:
-    """Of the held-out rows' votes, and of single networks at a threshold that as many of their scores exceed."""
-    if choice.votes is None:
-        return Quantifier.fit(choice.scores, signs, threshold, choice.weight)
-    share = float(np.mean(choice.votes > threshold))
-    alike = float(np.quantile(np.asarray(choice.scores), 1 - share))
-    of_networks = Quantifier.fit(choice.scores, signs, alike, choice.weight)
-    return Quantifier.fit(choice.votes, signs, threshold, choice.weight)._replace(of_networks=of_networks)
+def _quantifier(choice: Choice, signs: NDArray[Any], threshold: float, *, tuned: bool) -> Quantifier:
+    """What the held-out rows say of the model, and of the single networks of a vote.
+
+    These are measured at the vote's threshold, or where that was tuned, at one that as many of their scores exceed.
+    """
+    found = Quantifier.fit(choice.scores_of_model, signs, threshold, choice.weight)
+    if choice.votes is None or choice.scores is None:
+        return found
+    if tuned and np.isfinite(threshold):
+        threshold = float(np.quantile(choice.scores, 1 - np.mean(choice.votes > threshold)))
+    return found._replace(of_networks=Quantifier.fit(choice.scores, signs, threshold, choice.weight))
 
 
 def _warn_of_trivial(

@@ -176,10 +176,10 @@ def judged_labels(
     UserWarning
         If no threshold of a label is better than to give it to all rows, or to none.
     """
-    if stopping is None or choice.scores is None or choice.cell is None:
+    scores, weight = choice.scores_of_model, choice.weight
+    if stopping is None or scores is None or choice.cell is None:
         return {"thresholds": how.thresholds}
-    scores = choice.scores if choice.votes is None else choice.votes
-    matrix, weight = sets[choice.cell], choice.weight
+    matrix = sets[choice.cell]
     thresholds = how.thresholds
     if tunes(how.recipe, stopping):
         exact = stopping.tune_threshold is True or how.recipe.threshold is None

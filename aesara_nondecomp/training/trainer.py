@@ -118,7 +118,7 @@ def complete_training(
 def with_votes(
     fitting: CrossFit, choice: Choice, truth: NDArray[Any] | None, group: NDArray[Any] | None = None
 ) -> Choice:
-    """Have all networks score the rows held out; Ctrl-C leaves that out, with a warning.
+    """Score the held-out rows with all networks; Ctrl-C leaves that out, with a warning.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def with_votes(
             if comm.size > 1:
                 raise
             warn_caller(
-                "scoring the rows held out by all networks was interrupted: the threshold and the calibration are "
-                "those of single networks, and the vote exceeds the threshold less often"
+                "scoring the held-out rows with all networks was interrupted: threshold and calibration are those of "
+                "single networks, so that the vote will predict fewer positives of a rare class"
             )
             return choice
 

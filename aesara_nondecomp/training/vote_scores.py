@@ -1,4 +1,4 @@
-"""Scores of held-out rows as a vote has them: those of single networks, drawn together.
+"""Held-out scores of single networks, shrunk to the distribution that a vote's scores have on new rows.
 
 Each row held out has the score of the one network that was not trained on it, and new rows get the mean score of all
 networks. A mean varies less from row to row, so fewer rows are far out: with a rare class, the vote exceeded a
@@ -37,8 +37,8 @@ def vote_scores(
     weight : array, shape (n,), optional
         Sample weights. Default: equal weights.
     group : int array, shape (n,), optional
-        Groups whose rates play a part, each of which is mapped by itself: a vote may draw their scores together by
-        different factors.
+        Groups whose rates play a part, each of which is mapped by itself: a vote may shrink the spread of their
+        scores by different factors.
 
     Returns
     -------
@@ -51,15 +51,15 @@ def vote_scores(
         columns = [vote_scores(scores[:, :, k], outside, truth[:, k], weight, group) for k in range(scores.shape[2])]
         return np.stack(columns, axis=1)
     if group is None:
-        return _drawn_together(scores, outside, truth, weight).astype(scores.dtype)
+        return _shrunk(scores, outside, truth, weight).astype(scores.dtype)
     mapped = np.empty(len(outside), scores.dtype)
     for each in np.unique(group):
         rows = np.flatnonzero(group == each)
-        mapped[rows] = _drawn_together(scores[:, rows], outside[rows], truth[rows], weight[rows])
+        mapped[rows] = _shrunk(scores[:, rows], outside[rows], truth[rows], weight[rows])
     return mapped
 
 
-def _drawn_together(scores: Array, outside: Array, truth: Array, weight: Array) -> Array:
+def _shrunk(scores: Array, outside: Array, truth: Array, weight: Array) -> Array:
     own = scores[outside, np.arange(len(outside))].astype(np.float64)
     votes = own / len(scores)
     for network, of_network in enumerate(scores):

@@ -519,3 +519,15 @@ def test_partial_fit_goes_on_from_one_network_and_its_threshold_only():
     single = tiny(validation=0.3, steps=80).fit(X, y)
     threshold = single.threshold_
     assert threshold != 0 and single.partial_fit(X, y).threshold_ == threshold
+
+
+@pytest.mark.parametrize("tuned", ["auto", False])
+def test_partial_fit_after_a_vote_cuts_one_network_where_single_ones_were_measured(tuned):
+    voting = tiny(validation=3, steps=80, patience=None, tune_threshold=tuned).fit(X, Y)
+    moved, of_networks = copy.deepcopy(voting), voting.quantifier_.of_networks
+    moved.model_.threshold = 9.0
+    for estimator, expected in ((voting, of_networks.threshold), (moved, 9.0)):
+        with pytest.warns(UserWarning, match="goes on from the first of the 3 networks"):
+            estimator.partial_fit(X, Y)
+        assert estimator.threshold_ == expected
+    assert of_networks.threshold != 0.0 if tuned else of_networks.threshold == 0.0

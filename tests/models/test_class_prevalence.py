@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp.metrics.quantification import METHODS
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
+from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
 PRIORS, SHIFTED = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
 CENTRES = np.array([[0, 0], [2, 0], [0, 2]])
@@ -102,3 +103,14 @@ def test_what_is_missing_is_said(model):
         replace(model).calibrate(NEW[Y_NEW != "b"], Y_NEW[Y_NEW != "b"])
     with pytest.raises(ValueError, match="unknown method"):
         model.predict_prevalence(NEW, "acct")
+
+
+def test_descriptions_of_former_files_are_of_one_network_or_a_vote():
+    of_classes = ClassQuantifier(np.array([0.5, 0.5]), np.eye(2), np.eye(2), networks=5)
+    former = {name: value for name, value in of_classes.as_dict().items() if name != "networks"}
+    assert ClassQuantifier.from_dict(of_classes.as_dict()).networks == 5
+    assert ClassQuantifier.from_dict(former).networks == 1
+    of_two = Quantifier.fit([-1.0, 1.0, 2.0, 0.5], [-1, 1, 1, -1], 0.0)
+    of_vote = of_two._replace(of_networks=of_two)
+    former = {name: value for name, value in of_two.as_dict().items() if name != "of_networks"}
+    assert Quantifier.from_dict(of_vote.as_dict()) == of_vote and Quantifier.from_dict(former) == of_two

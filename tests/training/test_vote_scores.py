@@ -7,6 +7,8 @@ import pytest
 
 import aesara_nondecomp as an
 from aesara_nondecomp.training import cross_fitting
+from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.held_out import _quantifier
 from aesara_nondecomp.training.vote_scores import vote_scores
 
 NETWORKS, N = 5, 40_000
@@ -69,7 +71,7 @@ def test_repeated_rows_count_as_often_as_their_weight_says():
     assert np.repeat(weighted, weight) == pytest.approx(vote_scores(scores[:, rows], outside[rows], truth[rows]))
 
 
-def test_each_group_is_drawn_together_by_what_its_own_scores_vary():
+def test_each_group_is_shrunk_by_what_its_own_scores_vary():
     scores, outside, truth, new = drawn()
     group = np.arange(N) // (N // 2)
     calm = np.where(group == 0, new.mean(axis=0) + 0.0 * scores, scores)  # here all networks agree
@@ -91,6 +93,43 @@ def test_a_class_of_one_row_and_rows_without_a_class_are_no_obstacle():
     assert np.isfinite(vote_scores(scores, np.array([0, 1, 1]), np.array([1, -1, -1]))).all()
 
 
+# -- what is measured on them ------------------------------------------------------------------------------------------
+
+
+def measured(threshold, *, tuned=True):
+    scores, outside, truth, _ = drawn()
+    single, votes = scores[outside, np.arange(N)], vote_scores(scores, outside, truth)
+    return (
+        _quantifier(Choice([], single, truth, None, [], 1, votes=votes), truth, threshold, tuned=tuned),
+        single,
+        votes,
+    )
+
+
+def test_a_shift_of_the_share_is_followed_by_the_rates_of_each_network():
+    quantifier, *_ = measured(1.5)
+    rng = np.random.default_rng(5)
+    half = rng.random(N) < 0.5
+    of_each = noisy(rng, rng.standard_normal(N) + 2.0 * half).T
+    for method in ("acc", "pacc", "sld"):
+        error = abs(quantifier.prevalence(of_each, method) - np.mean(half))
+        assert error < 0.02
+        assert error < 0.5 * abs(quantifier.prevalence(of_each.mean(axis=1), method) - np.mean(half))
+
+
+def test_single_networks_are_measured_at_a_threshold_that_as_many_exceed():
+    quantifier, single, votes = measured(1.5)
+    of_networks = quantifier.of_networks
+    assert np.mean(single > of_networks.threshold) == pytest.approx(np.mean(votes > 1.5), abs=2 / N)
+    assert of_networks.threshold > 1.6 and quantifier.threshold == 1.5
+
+
+@pytest.mark.parametrize("threshold, tuned", [(0.3, False), (np.inf, True), (-np.inf, True)])
+def test_a_threshold_of_the_algorithm_or_of_one_class_is_that_of_single_networks_too(threshold, tuned):
+    quantifier, *_ = measured(threshold, tuned=tuned)
+    assert quantifier.of_networks.threshold == quantifier.threshold == threshold
+
+
 # -- trained networks --------------------------------------------------------------------------------------------------
 
 
@@ -103,8 +142,7 @@ def rare(n, seed, classes=2):
 
 
 def test_a_vote_predicts_as_many_positives_as_its_held_out_rows_say(tmp_path):
-    X, y = rare(6_000, 0)
-    model = an.fit(X, y, "min", seed=0)
+    model = an.fit(*rare(6_000, 0), "min", seed=0)
     new, truth = rare(40_000, 1)
     assert len(model.voters) == 4
     share = model.confusion_matrix(new, truth).predicted_prevalence
@@ -113,39 +151,36 @@ def test_a_vote_predicts_as_many_positives_as_its_held_out_rows_say(tmp_path):
     assert model.decision_function(new) == pytest.approx(of_each.mean(axis=1), abs=1e-5)
     for method in ("acc", "pacc", "sld"):
         found = model.predict_prevalence(new, method)
-        assert found == pytest.approx(np.mean(truth), rel=0.35)
         assert found == of_networks.prevalence(of_each.ravel(), method)
-        assert found != model.quantifier.prevalence(model.decision_function(new), method)
     assert model.predict_prevalence(new) == np.mean(model.predict(new) == 1)  # counts are of the vote
     model.save(tmp_path / "model.npz")
     assert an.load_model(tmp_path / "model.npz").quantifier == model.quantifier
 
 
-def test_the_thresholds_of_labels_are_those_of_votes():
-    (X, one), (_, other) = rare(6_000, 0), rare(6_000, 0, classes=3)
-    matrix = np.stack([one, other == 2], axis=1)
-    model = an.fit(X, matrix, "min", seed=0, network=(16,))
-    new = rare(40_000, 1)[0]
-    TP, _, FP, _ = model.validation_confusions.T
-    assert len(model.voters) == 4
-    assert (TP + FP) / len(X) == pytest.approx(model.predict(new).mean(axis=0), rel=0.08)
+def test_thresholds_and_counts_of_labels_are_those_of_votes(monkeypatch):
+    (X, one), (_, other) = rare(3_000, 0), rare(3_000, 0, classes=3)
+    monkeypatch.setattr(cross_fitting, "vote_scores", lambda *given: vote_scores(*given) + np.float32([100.0, 200.0]))
+    model = an.fit(X, np.stack([one, other == 2], axis=1), "min", seed=0, steps=50, network=(4,))
+    assert len(model.voters) == 4 and model.thresholds == pytest.approx([100.0, 200.0], abs=20.0)
+    assert (model.validation_confusions[:, [0, 3]] > 0).all()
 
 
-def test_bounds_on_rates_of_groups_are_met_by_the_vote():
-    """The networks are unsure of one group, whose rates the vote changes more."""
-    rng = np.random.default_rng(3)
+def test_weights_and_groups_of_the_held_out_rows_reach_the_mapping(monkeypatch):
+    X, y = rare(8_000, 0)
+    group, weight, seen = np.arange(len(X)) % 2, np.where(y > 0, 3.0, 1.0), []
 
-    def rows(n):
-        X, y = rare(n, int(rng.integers(1000)))
-        group = rng.integers(0, 2, n)
-        return np.column_stack([X + group[:, None] * rng.standard_normal(X.shape).astype("float32"), group]), y, group
+    def spy(scores, outside, truth, *given):
+        seen.append((truth, *given))
+        return vote_scores(scores, outside, truth, *given)
 
-    X, y, group = rows(8_000)
-    model = an.fit(X, y, "qmean", groups=group, constraints=[an.gap("fpr", at_most=0.05)], seed=0)
-    new, truth, group = rows(40_000)
-    report = model.by_group(new, truth, group)
-    assert len(model.voters) == 4
-    assert np.ptp([1 - np.mean(model.predict(new[(group == g) & (truth == 0)]) == 0) for g in (0, 1)]) < 0.08, report
+    monkeypatch.setattr(cross_fitting, "vote_scores", spy)
+    options = {"steps": 50, "network": (4,), "seed": 0}
+    an.fit(X, y, "qmean", groups=group, constraints=[an.gap("fpr", at_most=0.5)], **options)
+    an.fit(X, y, "min", sample_weight=weight, **options)
+    (_, without, of_groups), (truth, of_rows, no_groups) = seen
+    assert without is None and no_groups is None
+    assert np.bincount(of_groups).tolist() == [4_000, 4_000]
+    assert np.array_equal(of_rows, np.where(truth > 0, 3.0, 1.0))
 
 
 def test_ctrl_c_while_all_networks_score_leaves_the_model_of_single_scores(monkeypatch):
@@ -155,7 +190,7 @@ def test_ctrl_c_while_all_networks_score_leaves_the_model_of_single_scores(monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cross_fitting, "vote_scores", press)
-    with pytest.warns(UserWarning, match="scoring the rows held out by all networks was interrupted"):
+    with pytest.warns(UserWarning, match="scoring the held-out rows with all networks was interrupted"):
         model = an.fit(X, y, "min", seed=0, steps=50, network=(4,))
     assert len(model.voters) == 4 and model.quantifier.of_networks is None
 
@@ -170,7 +205,7 @@ def test_adjusted_prevalences_of_several_classes_are_of_each_networks_prediction
         by_vote = replace(model, quantifier=replace(model.quantifier, networks=1))
         for each, found in ((model, errors), (by_vote, errors_by_vote)):
             found.append([np.abs(each.predict_prevalence(new, m) - shares).sum() / 2 for m in ("acc", "pacc", "sld")])
-    assert (np.mean(errors, axis=0) < 0.6 * np.mean(errors_by_vote, axis=0)).all()
+    assert (np.mean(errors, axis=0) < 0.8 * np.mean(errors_by_vote, axis=0)).all()
 
 
 def test_counts_and_a_calibration_on_other_rows_are_of_the_vote(tmp_path):
