@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, overload
 
 import numpy as np
@@ -41,13 +42,18 @@ def log_odds(share: float) -> float:
     return math.log(inside / (1.0 - inside))
 
 
-def vote(outputs: NDArray[Any]) -> NDArray[Any]:
-    """The mean over axis 1 of outputs of several networks, added one after another."""
-    if outputs.ndim == 1:  # it is a mean already
-        return outputs
-    first, *others = np.moveaxis(outputs, 1, 0)
-    total = sum(others, start=first)
-    return total / outputs.dtype.type(outputs.shape[1]) if others else np.ascontiguousarray(first)
+def mean_of_networks(outputs: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """The mean of outputs, added one after another; a single one is returned as it is."""
+    remaining = iter(outputs)
+    total, count = next(remaining), 1
+    for output in remaining:
+        total, count = total + output, count + 1
+    return np.asarray(total / total.dtype.type(count)) if count > 1 else total
+
+
+def vote(scores: NDArray[Any]) -> NDArray[Any]:
+    """The mean of scores (n, k) or (n, k, ...) of k networks; scores of shape (n,) are a mean already."""
+    return scores if scores.ndim == 1 else np.ascontiguousarray(mean_of_networks(np.moveaxis(scores, 1, 0)))
 
 
 def plain(values: Any) -> float | NDArray[Any]:

@@ -118,8 +118,7 @@ def quantify(options: argparse.Namespace) -> int:
         several = "quantify takes models of one label a row; evaluate has the rows and predictions of each label"
         require(not hasattr(model, "labels"), several, getattr(model, "labels", None))
     model.require_quantifier()
-    rows = row_blocks(options.data, model, options.delimiter, options.decimal)
-    scores = np.concatenate(list(outputs.with_progress(model.network_score_blocks(rows), options)))
+    scores = np.concatenate(list(_score_blocks(model, options, of_each=True)))
     facts, lines = commands_for(model).quantified(model, scores)
     reports.write_report(options.out, facts)
     outputs.print_lines(lines, options)
@@ -153,7 +152,10 @@ def _labels_of(model: Any) -> tuple[Any, ...]:
     return tuple(model.labels if hasattr(model, "labels") else model.classes)
 
 
-def _score_blocks(model: Any, options: argparse.Namespace, shown: bool = True) -> Iterator[NDArray[Any]]:
-    """Scores of the rows of a file, block by block, with progress unless it would mix with what is written."""
+def _score_blocks(
+    model: Any, options: argparse.Namespace, *, of_each: bool = False, shown: bool = True
+) -> Iterator[NDArray[Any]]:
+    """Scores of the rows of a file, or those of each network, block by block, with progress unless it is in the way."""
     rows = row_blocks(options.data, model, options.delimiter, options.decimal)
-    return outputs.with_progress(model.score_blocks(rows), options, shown=shown)
+    scores = model.network_score_blocks(rows) if of_each else model.score_blocks(rows)
+    return outputs.with_progress(scores, options, shown=shown)

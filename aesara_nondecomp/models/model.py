@@ -342,8 +342,7 @@ class Model(ByGroup, NetworkModel):
         positive_int("n_resamples", n_resamples)
         random_generator(seed)
         more = by_group_and_constraints(self, X, y, groups)
-        signs, rows = encode_as(y, self.classes), self._rows(X)
-        check_lengths(rows, signs)
+        rows, signs = self._labelled(X, y)
         scores = self._network_scores(rows)
         facts = evaluation_facts(self, scores, signs, n_resamples, seed, *more)
         write_page(path, evaluation_page(self, X, signs, vote(scores), facts, seed))
@@ -378,10 +377,15 @@ class Model(ByGroup, NetworkModel):
     def _build(self, network: Network, *options: Any) -> TrainFunctions:
         return TrainFunctions(network, *options)
 
-    def _scored(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Scores, and labels in {-1, +1}."""
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Encoded rows, and labels in {-1, +1}."""
         signs, rows = encode_as(y, self.classes), self._rows(X)
         check_lengths(rows, signs)
+        return rows, signs
+
+    def _scored(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Scores, and labels in {-1, +1}."""
+        rows, signs = self._labelled(X, y)
         return self._scores(rows), signs
 
     def _measure(self, measure: str | measures.Measure | None) -> measures.Measure:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._numeric import mean_of_networks
 from aesara_nondecomp.data import InputEncoder, check_tokens
 from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.models.model_checks import network_names
@@ -243,12 +244,8 @@ class NetworkModel:
         return np.stack(of_each, axis=1)
 
     def _mean(self, output: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> NDArray[Any]:
-        """An output of the functions, averaged over the networks as `_numeric.vote` does, without keeping each."""
-        total: Any = None
-        for parameters in (self.parameters, *self.voters):
-            values = output(parameters)
-            total = values if total is None else total + values
-        return np.asarray(total / values.dtype.type(1 + len(self.voters))) if self.voters else np.asarray(total)
+        """An output of the functions, averaged over the networks."""
+        return mean_of_networks(output(parameters) for parameters in (self.parameters, *self.voters))
 
 
 def require_description(model: NetworkModel, done: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
+from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.training import cross_fitting
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.held_out import _quantifier
@@ -149,6 +150,7 @@ def test_a_vote_predicts_as_many_positives_as_its_held_out_rows_say(tmp_path):
     assert model.validation_matrix.predicted_prevalence == pytest.approx(share, rel=0.06)
     of_each, of_networks = model.network_scores(new), model.quantifier.of_networks
     assert model.decision_function(new) == pytest.approx(of_each.mean(axis=1), abs=1e-5)
+    assert np.array_equal(model.decision_function(new), vote(of_each))  # to the last bit: reports predict by it
     for method in ("acc", "pacc", "sld"):
         found = model.predict_prevalence(new, method)
         assert found == of_networks.prevalence(of_each.ravel(), method)
