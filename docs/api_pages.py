@@ -14,8 +14,8 @@ from typing import Any
 PACKAGE = "aesara_nondecomp"
 # Modules that users import by name; what they define is public, as they list nothing.
 NAMED = (
-    "metrics.bootstrap", "metrics.class_bootstrap", "metrics.label_bootstrap", "metrics.multiclass",
-    "metrics.prevalence_shift", "metrics.quantification", "ops.optimisers", "training.recipes",
+    "metrics.bootstrap", "metrics.calibration", "metrics.class_bootstrap", "metrics.label_bootstrap",
+    "metrics.multiclass", "metrics.prevalence_shift", "metrics.quantification", "ops.optimisers", "training.recipes",
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from aesara_nondecomp import data, drivers, measures, metrics, networks  # noqa:
 from aesara_nondecomp._checks import shown  # noqa: E402
 from aesara_nondecomp.cli.main import main  # noqa: E402
 from aesara_nondecomp.data.groups import read_groups  # noqa: E402
-from aesara_nondecomp.metrics import bootstrap, multiclass, prevalence_shift, quantification  # noqa: E402
+from aesara_nondecomp.metrics import bootstrap, calibration, multiclass, prevalence_shift, quantification  # noqa: E402
 
 CALLS = 2000
 TRAIN = {
@@ -156,7 +156,7 @@ CALLED = {
     "Quantifier.fit": (of(metrics.Quantifier.fit, scores=SCORES, signs=SIGNS), {
         "scores": "scores", "signs": "signs", "threshold": "number", "sample_weight": "weights"}),
     "Quantifier.prevalence": (of(QUANTIFIER.prevalence, scores=SCORES), {"scores": "scores", "method": "name"}),
-    "Calibration.fit": (of(quantification.Calibration.fit, scores=SCORES, signs=SIGNS), {
+    "Calibration.fit": (of(calibration.Calibration.fit, scores=SCORES, signs=SIGNS), {
         "scores": "scores", "signs": "signs", "sample_weight": "weights"}),
     "classify_and_count": (quantification.classify_and_count, {"predicted_positive": "predictions"}),
     "probabilistic_count": (quantification.probabilistic_count, {"posteriors": "posteriors"}),

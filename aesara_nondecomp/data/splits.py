@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import number, positive_int, random_generator, require
-from aesara_nondecomp.metrics.confusion import checked_signs
+from aesara_nondecomp.metrics.checks import checked_signs
 
 
 def stratified_split(

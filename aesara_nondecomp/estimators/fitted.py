@@ -13,8 +13,8 @@ from aesara_nondecomp.estimators.input_checks import check_rows
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.class_scores import class_confusion
-from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.metrics.threshold import relative_scores

@@ -16,8 +16,8 @@ from aesara_nondecomp._checks import number, require, warn_caller
 from aesara_nondecomp.data.labels import count_labels, encode_classes, encode_classes_as, encode_pair
 from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, make_scorer
 from aesara_nondecomp.measures.groups import WorstOfForms
+from aesara_nondecomp.metrics.checks import check_same_length, checked_weights
 from aesara_nondecomp.metrics.class_scores import class_confusion
-from aesara_nondecomp.metrics.confusion import check_same_length, checked_weights
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
 
 WARN = "warn"

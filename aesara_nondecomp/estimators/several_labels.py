@@ -17,7 +17,7 @@ from aesara_nondecomp.estimators.function_cache import NetworkSpec, make_network
 from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
-from aesara_nondecomp.metrics.confusion import checked_weights
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
 from aesara_nondecomp.metrics.label_confusion import label_confusions

@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp._names import lazy, named_keywords
 from aesara_nondecomp.measures import Measure
-from aesara_nondecomp.metrics.confusion import (
-    ConfusionMatrix,
-    check_same_length,
-    checked_confusion,
-    checked_signs,
-    chosen_measures,
-    score,
-)
+from aesara_nondecomp.metrics.checks import check_same_length, checked_signs
+from aesara_nondecomp.metrics.confusion import ConfusionMatrix, checked_confusion, chosen_measures, score
 
 FEW_ROWS = 10  # of a class, below which intervals are rough
 __getattr__ = lazy(__name__, {}, former={"bootstrap_intervals": "bootstrap"})[0]

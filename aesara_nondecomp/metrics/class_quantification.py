@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, as_vector
 from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion
-from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.plug_in_rule import _checked_probabilities
 from aesara_nondecomp.metrics.quantification import METHODS, adjusted_count, explained_shares
 

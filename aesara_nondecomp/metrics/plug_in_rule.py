@@ -22,7 +22,7 @@ from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, MulticlassMeasure, OfRecalls, SumOfRatios
 from aesara_nondecomp.measures.multiclass.groups import AgainstRest
 from aesara_nondecomp.metrics.cell_threshold import REACHED
-from aesara_nondecomp.metrics.confusion import checked_weights
+from aesara_nondecomp.metrics.checks import checked_weights
 
 Array = NDArray[Any]
 METHODS = ("offsets", "linearised")

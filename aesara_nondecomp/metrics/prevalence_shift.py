@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import number, positive_int, random_generator, require, share
-from aesara_nondecomp.metrics.confusion import check_same_length, checked_network_scores, checked_signs
+from aesara_nondecomp.metrics.checks import check_same_length, checked_network_scores, checked_signs
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
 Floats = NDArray[np.float64]

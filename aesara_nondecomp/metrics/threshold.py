@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.measures import Measure, get
-from aesara_nondecomp.metrics.confusion import check_same_length, checked_scores, checked_signs, checked_weights
-from aesara_nondecomp.metrics.quantification import Calibration
+from aesara_nondecomp.metrics.calibration import Calibration
+from aesara_nondecomp.metrics.checks import check_same_length, checked_scores, checked_signs, checked_weights
 
 Array = NDArray[Any]
 RESAMPLES = 30

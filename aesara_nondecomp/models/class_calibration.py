@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from aesara_nondecomp._numeric import vote
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
-from aesara_nondecomp.metrics.confusion import checked_weights
 from aesara_nondecomp.metrics.quantification import ADJUSTED
 from aesara_nondecomp.models.network_model import NOT_CALIBRATED, NetworkModel
 

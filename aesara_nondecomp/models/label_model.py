@@ -16,9 +16,9 @@ from aesara_nondecomp.data import InputEncoder, check_lengths
 from aesara_nondecomp.data.label_sets import read_indicators
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import Averaged, Measure
-from aesara_nondecomp.metrics.confusion import checked_weights
+from aesara_nondecomp.metrics.calibration import Calibration
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.label_confusion import LabelReport, label_confusions
-from aesara_nondecomp.metrics.quantification import Calibration
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.model_checks import check_label_model, check_weights, stored_weights
 from aesara_nondecomp.models.network_model import (

@@ -16,7 +16,7 @@ from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.data import InputEncoder, check_lengths, decode, encode_as
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
-from aesara_nondecomp.metrics.confusion import checked_weights
+from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_weights

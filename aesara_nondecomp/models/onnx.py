@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import choose, require
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
-from aesara_nondecomp.metrics.quantification import Calibration
+from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.models.model import Model
 from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks.tabular import bin_values

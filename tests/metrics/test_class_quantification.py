@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, adjusted_shares
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
-from aesara_nondecomp.metrics.quantification import METHODS, Calibration, Quantifier
+from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
 
 PRIORS = np.array([0.7, 0.2, 0.1])
 SHIFTED = np.array([0.2, 0.3, 0.5])

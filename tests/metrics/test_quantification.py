@@ -1,4 +1,4 @@
-"""Prevalence estimates against closed forms, brute force and simulation; and the calibration behind them."""
+"""Prevalence estimates against closed forms, brute force and simulation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import scipy.optimize
 
 from aesara_nondecomp.metrics.quantification import (
     METHODS,
-    Calibration,
     Quantifier,
     adjusted_count,
     classify_and_count,
@@ -88,25 +87,6 @@ def test_every_estimate_lies_between_0_and_1(method):
         assert 0 <= QUANTIFIER.prevalence(scores, method) <= 1
 
 
-def test_calibration_recovers_the_true_log_odds():
-    assert QUANTIFIER.calibration.slope == pytest.approx(2.0, rel=0.05)
-    assert QUANTIFIER.calibration.intercept == pytest.approx(np.log(0.3 / 0.7), abs=0.05)
-
-
-def test_calibration_maximises_the_likelihood_of_the_smoothed_targets():
-    scores, signs = rows(200, 0.3, 3)
-    n_pos, n_neg = np.sum(signs > 0), np.sum(signs < 0)
-    targets = np.where(signs > 0, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
-
-    def loss(point):
-        logits = point[0] * scores + point[1]
-        return np.sum(np.logaddexp(0, logits) - targets * logits)
-
-    found = Calibration.fit(scores, signs)
-    best = scipy.optimize.minimize(loss, [1.0, 0.0], method="BFGS", options={"gtol": 1e-8}).x
-    assert list(found) == pytest.approx(best.tolist(), abs=1e-5)
-
-
 def test_a_weight_of_two_counts_as_two_rows():
     weight = np.where(np.arange(300) % 3 == 0, 2, 1)
     scores, signs = rows(300, 0.4, 4)
@@ -114,14 +94,6 @@ def test_a_weight_of_two_counts_as_two_rows():
     repeated = Quantifier.fit(np.repeat(scores, weight), np.repeat(signs, weight), 0.1)
     assert weighted[2:] == pytest.approx(repeated[2:])
     assert weighted.calibration == pytest.approx(repeated.calibration)
-
-
-@pytest.mark.parametrize("scores", [[-2.0, -1.0, 1.0, 2.0], [2.0, 1.0, -1.0, -2.0], [3.0, 3.0, 3.0, 3.0]])
-def test_posteriors_are_finite_and_rank_as_the_scores_whatever_these_are(scores):
-    """Separable, turned round, and constant scores."""
-    posteriors = Calibration.fit(scores, [-1, -1, 1, 1]).posteriors(np.array([-1e6, 0.0, 1e6]))
-    assert np.all(np.isfinite(posteriors)) and np.all((posteriors >= 0) & (posteriors <= 1))
-    assert np.all(np.diff(posteriors) >= 0)
 
 
 def test_a_quantifier_survives_json():

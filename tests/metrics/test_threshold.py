@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp.metrics.quantification import Calibration
+from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.metrics.threshold import RESAMPLES, best_threshold, steady_threshold
 
 MEASURES = ["f1", "min", "qmean", "kld", "gmean"]

@@ -9,7 +9,8 @@ from aesara_nondecomp import metrics
 from aesara_nondecomp._numeric import row_counts
 from aesara_nondecomp.metrics import Quantifier, best_threshold, confusion_at_threshold, confusion_matrix
 from aesara_nondecomp.metrics.bootstrap import bootstrap
-from aesara_nondecomp.metrics.quantification import METHODS, Calibration
+from aesara_nondecomp.metrics.calibration import Calibration
+from aesara_nondecomp.metrics.quantification import METHODS
 
 N = 400
 RNG = np.random.default_rng(0)

@@ -10,7 +10,6 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp import data, measures
 from aesara_nondecomp._aesara.imports import aesara
-from aesara_nondecomp.metrics import quantification
 from aesara_nondecomp.step import scoring
 from benchmarks import gemm_floor, speed, time_to_target
 
@@ -73,27 +72,6 @@ def test_standardising_by_slices_is_the_formula_in_float64_to_the_last_bit(monke
         np.testing.assert_array_equal(scaling.transform(X), expected)
 
 
-def labelled_scores(n, seed):
-    own = np.random.default_rng(seed)
-    signs = np.where(own.random(n) < 0.1, 1, -1)
-    return own.normal(size=n) + signs, signs
-
-
-def test_calibration_by_slices_is_that_of_all_rows_at_once(monkeypatch):
-    scores, signs = labelled_scores(1000, 0)
-    whole = quantification.Calibration.fit(scores, signs)
-    monkeypatch.setattr(quantification, "_SLICE", 7)
-    np.testing.assert_allclose(quantification.Calibration.fit(scores, signs), whole, rtol=1e-6)
-
-
-def test_calibration_does_not_halve_its_last_steps_for_the_rounding_of_the_loss(monkeypatch):
-    evaluate, calls = quantification._cross_entropy, []
-    monkeypatch.setattr(quantification, "_cross_entropy", lambda *given: calls.append(1) or evaluate(*given))
-    for seed in range(20):
-        quantification.Calibration.fit(*labelled_scores(3000, seed))
-    assert len(calls) <= 20 * 10
-
-
 @pytest.mark.parametrize("measure", [m for m in CATALOGUE if m.takes_floats], ids=str)
 @pytest.mark.parametrize("eps", [0.0, 0.01])
 def test_a_measure_of_floats_is_its_value_in_an_array(measure, eps):
@@ -126,6 +104,12 @@ def test_contestants_take_turns_and_each_round_begins_with_another(monkeypatch):
     times = speed.interleaved({name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)
     assert "".join(calls) == "aabbbbaaaabb"  # each once to warm up, once on the clock
     assert [len(values) for values in times.values()] == [3, 3]
+
+
+def labelled_scores(n, seed):
+    own = np.random.default_rng(seed)
+    signs = np.where(own.random(n) < 0.1, 1, -1)
+    return own.normal(size=n) + signs, signs
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,7 +12,7 @@ from aesara_nondecomp import metrics
 from aesara_nondecomp.data.label_sets import LabelSets
 from aesara_nondecomp.drivers.multiclass import label_cells
 from aesara_nondecomp.measures import Averaged, multiclass
-from aesara_nondecomp.metrics.quantification import Calibration
+from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.models import MultilabelModel
 from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.step.label_functions import LabelFunctions
