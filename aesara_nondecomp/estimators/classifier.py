@@ -94,8 +94,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Which rows are held out to choose weights and threshold and to calibrate; see `fit` of this package. A method
         `fit` takes your own validation rows instead. None holds no rows out: the last weights are kept, and the
         training rows are used for calibration, which is optimistic if the network overfits.
-    patience : int or None, default 3
+    patience : int, None or "auto", default "auto"
         Stop after this many evaluations on the validation rows without improvement, at least 1; None never stops early.
+        "auto" is 3, or 5 for several networks.
     tune_threshold : bool or "auto", default "auto"
         Move the threshold to the best one for the measure on the validation rows; "auto" to a steadier one, see
         `metrics.steady_threshold`.
@@ -188,7 +189,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         prior: float | None = None,
         constraints: Any = (),
         validation: Any = "auto",
-        patience: int | None = 3,
+        patience: int | None | str = "auto",
         tune_threshold: bool | str = "auto",
         refit: bool = False,
         pos_label: Any = None,

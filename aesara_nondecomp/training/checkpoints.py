@@ -249,7 +249,7 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         if validation.cell is not None:
             parts["validation"] += [_digest(validation.cell[:, None])]
         parts["evaluations"] = [
-            str(validation.measure), validation.every, validation.patience, validation.threshold
+            str(validation.measure), validation.interval, validation.patience, validation.threshold
         ]  # fmt: skip
     return {name: json.dumps(plain(value)) for name, value in parts.items()}
 

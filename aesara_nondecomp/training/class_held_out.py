@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +20,7 @@ from aesara_nondecomp.metrics.class_quantification import calibrated
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval, ValidationMonitor
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
@@ -42,7 +41,7 @@ class ClassMonitor(ValidationMonitor):
         The held-out rows; their cells are the classes, or with a goal those of the goal.
     measure : measures.multiclass.MulticlassMeasure
         Of the evaluations.
-    every : int
+    interval : Interval
         As for `ValidationMonitor`.
     patience : int or None
         As for `ValidationMonitor`.
@@ -62,7 +61,7 @@ class ClassMonitor(ValidationMonitor):
         self,
         held: TrainingRows,
         measure: MulticlassMeasure,
-        every: int,
+        interval: Interval,
         patience: int | None,
         keep_all: bool,
         n_classes: int,
@@ -71,7 +70,7 @@ class ClassMonitor(ValidationMonitor):
     ) -> None:
         X, signs, weight, cell = held
         own: Any = measure
-        super().__init__(X, signs, weight, own, every, patience, None, keep_all, cell)
+        super().__init__(X, signs, weight, own, interval, patience, None, keep_all, cell)
         self.n_classes, self.by_likelihood, self.class_goal = n_classes, by_likelihood, class_goal
 
     @property
@@ -152,11 +151,12 @@ def class_monitor_of(
     """
     if stopping is None:
         return None
-    every = stopping.every or max(10, math.ceil(settings.steps / 20))
+    interval = stopping.interval(settings)
 
     def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
+        patience = stopping.patience_of(several=keep_all)
         by_likelihood = recipe.plug_in is not None
-        return ClassMonitor(held, measure, every, stopping.patience, keep_all, n_classes, by_likelihood, goal)
+        return ClassMonitor(held, measure, interval, patience, keep_all, n_classes, by_likelihood, goal)
 
     return monitor
 

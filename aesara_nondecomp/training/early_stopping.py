@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._checks import one_of, positive_int, require
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.metrics.cell_threshold import REACHED, CellGoal
 from aesara_nondecomp.parallel import Functions, common_error
@@ -19,6 +20,10 @@ from aesara_nondecomp.training.holdout import AUTO, check_validation
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
+    from aesara_nondecomp.training.run import Settings
+
+PATIENCE, PATIENCE_OF_SEVERAL = 3, 5
+GROWTH = 0.2  # of the steps made before the next evaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +35,12 @@ class EarlyStopping:
     validation : str, float, int, splitter or (X, y), default "auto"
         Which rows are held out; see `fit`.
     every : int, optional
-        Steps between two evaluations, at least 1; the last step is evaluated too. Default: 20 evaluations, at least 10
-        steps apart.
-    patience : int or None, default 3
+        Steps between two evaluations, at least 1; the last step is evaluated too. Default: a fifth of the steps made
+        before, but at least a 200th of the rows, and at most a 20th of all steps; see `Interval`.
+    patience : int, None or "auto", default "auto"
         Stop a network after so many evaluations in a row without a better one, at least 1; None never stops early.
-        Earlier phases of a recipe are never cut short.
+        "auto" is 3, and 5 for several networks, as the first one that stops ends the training of all. Earlier phases of
+        a recipe are never cut short.
     tune_threshold : bool or "auto", default "auto"
         Move the threshold to the best one for the measure on the held-out rows; "auto" to one that follows their noise
         less, see `metrics.steady_threshold`, unless the threshold belongs to the algorithm, as to the baselines.
@@ -50,20 +56,114 @@ class EarlyStopping:
 
     validation: Any = AUTO
     every: int | None = None
-    patience: int | None = 3
+    patience: int | None | str = AUTO
     tune_threshold: bool | str = AUTO
     refit: bool = False
 
     def __post_init__(self) -> None:
         check_validation(self.validation)
-        for name in ("every", "patience"):
-            value = getattr(self, name)
-            if value is not None:
-                positive_int(name, value)
+        if self.every is not None:
+            positive_int("every", self.every)
+        check_patience("patience", self.patience)
         tuned = self.tune_threshold
         needed = "tune_threshold must be True, False or 'auto'"
         require(isinstance(tuned, bool) or isinstance(tuned, str) and tuned == AUTO, needed, tuned)
         require(isinstance(self.refit, bool), "refit must be True or False", self.refit)
+
+    def interval(self, settings: Settings) -> Interval:
+        """Steps between two evaluations.
+
+        Parameters
+        ----------
+        settings : Settings
+            Of the run.
+
+        Returns
+        -------
+        Interval
+        """
+        if self.every is not None:
+            return Interval(self.every)
+        most = max(10, math.ceil(settings.steps / 20))
+        return Interval(min(settings.first_evaluation, most), most, GROWTH)
+
+    def patience_of(self, several: bool) -> int | None:
+        """Evaluations without a better one after which a network stops.
+
+        Parameters
+        ----------
+        several : bool
+            Whether several networks are trained, and vote.
+
+        Returns
+        -------
+        int or None
+            None for never.
+        """
+        if isinstance(self.patience, str):
+            return PATIENCE_OF_SEVERAL if several else PATIENCE
+        return self.patience
+
+
+def check_patience(name: str, value: Any) -> int | str | None:
+    """Check the patience of an `EarlyStopping`.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+        As given.
+
+    Returns
+    -------
+    int, None or "auto"
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(value, str):
+        one_of(name, value, (AUTO,), ", a whole number of at least 1, or None")
+    return value if value is None or isinstance(value, str) else positive_int(name, value)
+
+
+class Interval(NamedTuple):
+    """Steps between two evaluations, a share of those made: some small tables are learned in 20 steps, others in 1,000.
+
+    Attributes
+    ----------
+    least : int
+        At least so many.
+    most : int or None, default None
+        At most so many, if it is not None.
+    growth : float, default 0.0
+        Share of the steps that the phase has made.
+    """
+
+    least: int
+    most: int | None = None
+    growth: float = 0.0
+
+    def is_over(self, made: int, last: int, since: int) -> bool:
+        """Whether to evaluate again.
+
+        Parameters
+        ----------
+        made : int
+            Steps made.
+        last : int
+            Step of the last evaluation, 0 before the first.
+        since : int
+            Steps before the current phase.
+
+        Returns
+        -------
+        bool
+        """
+        needed = max(self.least, math.ceil(self.growth * (last - since)))
+        return made - last >= (needed if self.most is None else min(needed, self.most))
 
 
 class Snapshot(NamedTuple):
@@ -94,8 +194,8 @@ class ValidationMonitor:
         Sample weights; None for equal ones.
     measure : measures.Measure
         By which evaluations are compared.
-    every : int
-        Steps between two evaluations, at least 1.
+    interval : Interval
+        Steps between two evaluations.
     patience : int or None
         `should_stop` after so many evaluations in a row without a better one, at least 1; None for never.
     threshold : float or None, default 0
@@ -125,7 +225,7 @@ class ValidationMonitor:
         signs: NDArray[Any],
         weight: NDArray[Any] | None,
         measure: measures.Measure,
-        every: int,
+        interval: Interval,
         patience: int | None,
         threshold: float | None = 0.0,
         keep_all: bool = False,
@@ -133,7 +233,7 @@ class ValidationMonitor:
         goal: CellGoal | None = None,
     ):
         self.X, self.signs, self.weight, self.cell, self.goal = X, signs, weight, cell, goal
-        self.measure, self.every, self.patience = measure, every, patience
+        self.measure, self.interval, self.patience = measure, interval, patience
         self.threshold, self.keep_all = threshold, keep_all
         self.evaluations: list[Evaluation] = []
         self.snapshots: dict[int, Snapshot] = {}
@@ -266,6 +366,22 @@ class ValidationMonitor:
             threshold = self.goal.best_threshold(scores, cell, weight)
         value, excess, confusion = self.goal.at(threshold, scores, cell, weight)
         return Evaluation(step, value, *confusion, confusion.predicted_prevalence in (0.0, 1.0), excess)
+
+    def is_due(self, made: int, since: int = 0) -> bool:
+        """Whether to evaluate the network.
+
+        Parameters
+        ----------
+        made : int
+            Steps made.
+        since : int, default 0
+            Steps before the current phase.
+
+        Returns
+        -------
+        bool
+        """
+        return self.interval.is_over(made, self.evaluations[-1].step if self.evaluations else 0, since)
 
     def should_stop(self, since: int = 0) -> bool:
         """Whether patience is exhausted, or there are as many evaluations as are needed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -51,11 +50,12 @@ def monitor_of(
         return None
     # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
     threshold = None if tunes(recipe, stopping) else recipe.threshold
-    every = stopping.every or max(10, math.ceil(settings.steps / 20))
+    interval = stopping.interval(settings)
 
     def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
+        patience = stopping.patience_of(several=keep_all)
         X, signs, weight, cell = held
-        return ValidationMonitor(X, signs, weight, measure, every, stopping.patience, threshold, keep_all, cell, goal)
+        return ValidationMonitor(X, signs, weight, measure, interval, patience, threshold, keep_all, cell, goal)
 
     return monitor
 

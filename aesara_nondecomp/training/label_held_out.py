@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from aesara_nondecomp.metrics.label_confusion import label_confusions
 from aesara_nondecomp.models.label_model import label_calibrations
 from aesara_nondecomp.training.class_held_out import ClassMonitor
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval, ValidationMonitor
 from aesara_nondecomp.training.held_out import tunes
 from aesara_nondecomp.training.label_recipes import LabelRecipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
@@ -32,7 +31,7 @@ class LabelMonitor(ClassMonitor):
         The held-out rows; their cells are sets of labels.
     measure : measures.Averaged
         Of the evaluations.
-    every : int
+    interval : Interval
         As for `ValidationMonitor`.
     patience : int or None
         As for `ValidationMonitor`.
@@ -48,14 +47,14 @@ class LabelMonitor(ClassMonitor):
         self,
         held: TrainingRows,
         measure: Averaged,
-        every: int,
+        interval: Interval,
         patience: int | None,
         keep_all: bool,
         sets: NDArray[Any],
         thresholds: NDArray[Any] | None,
     ) -> None:
         own: Any = measure
-        super().__init__(held, own, every, patience, keep_all, sets.shape[1], by_likelihood=False)
+        super().__init__(held, own, interval, patience, keep_all, sets.shape[1], by_likelihood=False)
         self.sets, self.thresholds = sets, thresholds
 
     def evaluated(
@@ -132,11 +131,12 @@ def label_monitor_of(
     """
     if stopping is None:
         return None
-    every = stopping.every or max(10, math.ceil(settings.steps / 20))
+    interval = stopping.interval(settings)
     thresholds = None if tunes(how.recipe, stopping) else how.thresholds
 
     def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
-        return LabelMonitor(held, measure, every, stopping.patience, keep_all, sets, thresholds)
+        patience = stopping.patience_of(several=keep_all)
+        return LabelMonitor(held, measure, interval, patience, keep_all, sets, thresholds)
 
     return monitor
 

@@ -167,6 +167,12 @@ def _validation(name: str, value: Any) -> Any:
     return value if isinstance(value, EarlyStopping) else EarlyStopping(value)
 
 
+def _patience(name: str, value: Any) -> Any:
+    from aesara_nondecomp.training.early_stopping import check_patience
+
+    return check_patience(name, value)
+
+
 def _checkpoint(name: str, value: Any) -> Any:
     from aesara_nondecomp.training.checkpoints import Checkpoint
 
@@ -198,6 +204,10 @@ def _read_validation(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _read_patience(text: str) -> str | int:
+    return text if text == "auto" else int(text)
 
 
 def _read_sampler(text: str) -> str | float:
@@ -235,8 +245,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "steps": Parameter(
         None, "int >= 1", _optional(positive_int),
-        "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
-        "6,000.", int,
+        "Gradient steps of a network; by default a tenth of its rows, from 300 to 6,000. If rows are held out it is an "
+        "upper limit, by default one step for each row up to 1,600, and more where that tenth is more.", int,
     ),
     "batch_size": Parameter(512, "int >= 1", positive_int, "Rows per step; all rows where there are fewer.", int),
     "optimizer": Parameter(
@@ -280,8 +290,9 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "refit": Parameter(False, "bool", _flag, "Train once more on all rows, for as many steps as turned out best."),
     "patience": Parameter(
-        3, "int >= 1, or None", _optional(positive_int),
-        "Evaluations on the validation rows without a better one, after which training stops.", int,
+        "auto", "int >= 1, None or auto", _patience,
+        "Evaluations on the validation rows without a better one, after which training stops; None never stops, and "
+        "auto is 3, or 5 for several networks.", _read_patience,
     ),
     "tune_threshold": Parameter(
         "auto", "bool or auto", _tuning,

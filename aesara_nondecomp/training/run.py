@@ -88,6 +88,8 @@ class Settings(NamedTuple):
         See `data.MiniBatches`.
     normalize : str
         See `train`.
+    first_evaluation : int
+        Steps before the first evaluation on rows held out, unless `EarlyStopping` says otherwise.
     """
 
     steps: int
@@ -99,6 +101,7 @@ class Settings(NamedTuple):
     batch_size: int
     sampler: str | float
     normalize: str
+    first_evaluation: int
 
 
 class TrainingRun:
@@ -154,6 +157,11 @@ class TrainingRun:
     def total(self) -> int:
         """Number of steps of the whole run."""
         return self.last_steps[-1]
+
+    @property
+    def phase_begins(self) -> int:
+        """Number of steps before the current phase."""
+        return self.last_steps[self.phase - 1] if self.phase else 0
 
     @property
     def last_phase_begins(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,19 +24,26 @@ if TYPE_CHECKING:  # their modules take long to load, and most runs are of two c
     from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
-def default_steps(n_rows: int) -> int:
-    """The most steps of a network, by default.
+STEPS_WORTH_TRYING = 1_600
+
+
+def default_steps(n_rows: int, stops_early: bool) -> int:
+    """The steps of a network, by default.
 
     Parameters
     ----------
     n_rows : int
         Number of its training rows.
+    stops_early : bool
+        Whether rows held out choose the best step, so that these steps are an upper limit. Small tables differ in how
+        many they need, from 20 to more than 1,000.
 
     Returns
     -------
     int
     """
-    return int(np.clip(n_rows // 10, 300, 6000))
+    tenth = int(np.clip(n_rows // 10, 300, 6000))
+    return max(tenth, min(n_rows, STEPS_WORTH_TRYING)) if stops_early else tenth
 
 
 def generator_of(seed: Any, stored: CheckpointFile | None, comm: Communicator) -> np.random.Generator:
@@ -84,7 +92,8 @@ def settings_of(
     Settings
     """
     n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
-    steps = value_or(given["steps"], default_steps(n_rows))
+    stops_early = bool(data.folds) or data.held is not None
+    steps = value_or(given["steps"], default_steps(n_rows, stops_early))
     return Settings(
         steps=steps,
         learning_rate=value_or(given["learning_rate"], recipe.learning_rate),
@@ -95,6 +104,7 @@ def settings_of(
         batch_size=_batch_size(given["batch_size"], n_rows),
         sampler=given["sampler"],
         normalize=recipe.normalize,
+        first_evaluation=math.ceil(default_steps(n_rows, stops_early=False) / 20),
     )
 
 

@@ -209,7 +209,7 @@ def _train_one(
     for step in run.steps():
         made = len(run.history)
         last = made == run.total
-        evaluated = monitor is not None and (last or made % monitor.every == 0)
+        evaluated = monitor is not None and (last or monitor.is_due(made, run.phase_begins))
         if monitor and evaluated:
             monitor.evaluate(run.functions, run.averaged_parameters(), made)
         stopped = any([callback(step) for callback in callbacks])

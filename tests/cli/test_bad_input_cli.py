@@ -67,6 +67,7 @@ USAGE = [
     (["--validation", "1"], "a number of folds of at least 2"),
     (["--validation", "first"], "validation must be 'auto', 'last', a share"),
     (["--patience", "0"], "patience must be a whole number of at least 1, got 0"),
+    (["--patience", "long"], "expected int >= 1, None or auto, got 'long'"),
     (["--network", "attentoin"], "unknown network 'attentoin'. Did you mean 'attention'"),
     (["--delimiter", "xx"], "the delimiter must be one character, got 'xx'"),
     (["--seed", "-1"], "--seed must be a non-negative integer"),

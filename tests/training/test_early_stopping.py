@@ -7,9 +7,16 @@ import aesara_nondecomp as an
 from aesara_nondecomp import EarlyStopping, Recipe, TrainFunctions, linear, measures, mlp
 from aesara_nondecomp.drivers import DUPLE, CrossEntropy
 from aesara_nondecomp.history import collapsed_since
+from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
-from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training import schedules
+from aesara_nondecomp.training.class_held_out import class_monitor_of
+from aesara_nondecomp.training.early_stopping import Interval, ValidationMonitor
+from aesara_nondecomp.training.label_held_out import label_monitor_of
+from aesara_nondecomp.training.label_recipes import LabelRecipe
 from aesara_nondecomp.training.recipes import Phase
+from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.run_settings import default_steps
 
 N_ROWS, D = 240, 4
 
@@ -81,14 +88,11 @@ def test_an_evaluation_is_of_the_averaged_weights(functions):
 
 
 @pytest.mark.filterwarnings("ignore:on the rows held out")  # 9 steps are few
-@pytest.mark.parametrize(
-    ("steps", "every", "expected"),
-    [(100, None, range(10, 101, 10)), (1000, None, range(50, 1001, 50)), (25, 10, [10, 20, 25]), (9, None, [9])],
-)
-def test_evaluations_come_20_a_run_at_least_10_steps_apart_and_at_the_end(steps, every, expected, functions):
+@pytest.mark.parametrize(("steps", "every", "expected"), [(40, 15, [15, 30, 40]), (40, 20, [20, 40])])
+def test_evaluations_come_every_so_many_steps_and_at_the_end(steps, every, expected, functions):
     options = {**QUICK, "steps": steps}
     model = fit(X, Y, network=functions, validation=watching(every=every), **options)
-    assert [e.step for e in model.evaluations] == list(expected)
+    assert [e.step for e in model.evaluations] == expected
 
 
 def test_a_share_is_held_out_in_both_classes_and_not_trained_on(functions):
@@ -121,9 +125,81 @@ def test_training_stops_after_so_many_evaluations_without_a_better_one(measure, 
     assert steps.index(model.best_step) == len(steps) - 5 and len(model.history) == steps[-1] < 3000
 
 
+@pytest.mark.parametrize(("rows", "patience"), [(0.3, 3), (3, 5)])
+def test_auto_waits_for_three_evaluations_and_of_several_networks_for_five(rows, patience, functions):
+    def made(waits):
+        stopping = EarlyStopping(rows, every=5, patience=waits, tune_threshold=False)
+        return len(fit(X, Y, network=functions, validation=stopping, **{**QUICK, "steps": 3000}).history)
+
+    assert made("auto") == made(patience) != made(8 - patience)
+
+
+SETTINGS = Settings(2000, 0.01, schedules.constant(), 0.99, 0.0, 1.0, 32, "natural", "mean", first_evaluation=15)
+
+
+def test_the_same_patience_and_interval_hold_for_several_classes_and_several_labels():
+    recipe, held = Recipe((Phase(CrossEntropy(0.25)),)), TrainingRows(X, Y, None)
+    of_classes = class_monitor_of(EarlyStopping(), multiclass.get("macro_f1"), recipe, SETTINGS, 3)
+    how, sets = LabelRecipe(recipe, np.zeros(2)), np.eye(2, dtype=bool)
+    of_labels = label_monitor_of(EarlyStopping(), Averaged("f1"), how, SETTINGS, sets)
+    for monitor in (of_classes, of_labels):
+        assert [monitor(held, several).patience for several in (False, True)] == [3, 5]
+        assert monitor(held, True).interval == EarlyStopping().interval(SETTINGS) == Interval(15, 100, 0.2)
+
+
+# -- when networks are evaluated -------------------------------------------------------------------------------------
+
+
+def test_evaluations_become_rarer_up_to_a_twentieth_of_all_steps(functions):
+    model = fit(X, Y, network=functions, validation=EarlyStopping(0.25, patience=None), **{**QUICK, "steps": 1000})
+    expected = [15]  # a twentieth of 300, the steps that 180 rows are worth
+    while expected[-1] < 1000:
+        step = expected[-1]
+        expected.append(min(1000, step + int(np.clip(np.ceil(0.2 * step), 15, 50))))
+    assert [e.step for e in model.evaluations] == expected
+
+
+def test_short_runs_are_evaluated_every_ten_steps(functions):
+    model = fit(X, Y, network=functions, validation=EarlyStopping(0.25, patience=None), **{**QUICK, "steps": 35})
+    assert [e.step for e in model.evaluations] == [10, 20, 30, 35]
+
+
+def test_evaluations_begin_anew_with_each_phase(functions):
+    phases = Phase(CrossEntropy(0.25), 0.5), Phase(DUPLE("qmean", 0.25), 0.5)
+    stopping = EarlyStopping(0.25, patience=None)
+    model = fit(
+        X, Y, "qmean", algorithm=Recipe(phases), network=functions, validation=stopping, **{**QUICK, "steps": 2000}
+    )
+    steps = [e.step for e in model.evaluations]
+    first, second = ([step for step in steps if (step > 1000) is late] for late in (False, True))
+    assert np.diff(first).max() == 100 and np.diff(second[:4]).tolist() == [15, 15, 15]
+
+
+@pytest.mark.parametrize(("n_rows", "limit", "fixed"), [
+    (100, 300, 300), (1_000, 1_000, 300), (5_000, 1_600, 500), (16_000, 1_600, 1_600), (30_000, 3_000, 3_000),
+    (1_000_000, 6_000, 6_000),
+])  # fmt: skip
+def test_small_tables_may_take_more_steps_if_rows_held_out_stop_them(n_rows, limit, fixed):
+    assert [default_steps(n_rows, stops_early) for stops_early in (True, False)] == [limit, fixed]
+
+
+def test_a_table_that_needs_many_steps_gets_them():
+    """Two interleaved spirals, which a tenth of the rows in steps would leave unlearned."""
+    rng = np.random.default_rng(0)
+    turn, y = np.sqrt(rng.random(1600)) * 20.0, np.arange(1600) % 2
+    rows = (turn * np.stack([np.cos(turn + np.pi * y), np.sin(turn + np.pi * y)])).T
+    rows += 0.3 * rng.standard_normal(rows.shape)
+    few, more = (an.fit(rows, y, "f1", seed=0, steps=steps) for steps in (300, None))
+    best = [max(e.value for e in model.evaluations) for model in (few, more)]
+    assert more.best_step > 300 and best[1] > best[0] + 0.1
+
+
+# -- the best evaluation ---------------------------------------------------------------------------------------------
+
+
 def evaluated(values, measure, patience=2):
     """A monitor that has seen these values, ten steps apart."""
-    validation = ValidationMonitor(None, None, None, measures.get(measure), 10, patience)
+    validation = ValidationMonitor(None, None, None, measures.get(measure), Interval(10), patience)
     evaluations = [[10 * k, v, 1, 1, 1, 1, False] for k, v in enumerate(values, 1)]
     validation.restore({"evaluations": evaluations, "kept": []}, {})
     return validation
@@ -279,7 +355,7 @@ def test_unusable_options_are_refused(options, message, functions):
 
 
 def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
-    defaults = {"validation": "auto", "every": None, "patience": 3, "tune_threshold": "auto", "refit": False}
+    defaults = {"validation": "auto", "every": None, "patience": "auto", "tune_threshold": "auto", "refit": False}
     assert vars(EarlyStopping()) == defaults
     rows = EarlyStopping((X, Y), every=3, patience=2)
     assert rows.validation[0] is X and (rows.every, rows.patience) == (3, 2)
@@ -292,6 +368,7 @@ def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
     ({"validation": (X, Y, Y, Y)}, "or a pair"),
     ({"every": 0}, "every must be a whole number of at least 1, got 0"),
     ({"patience": 2.5}, "patience must be a whole number of at least 1, got 2.5"),
+    ({"patience": "long"}, "patience must be 'auto', a whole number of at least 1, or None, got 'long'"),
     ({"tune_threshold": 1}, "tune_threshold must be True, False or 'auto', got 1"),
     ({"tune_threshold": None}, "tune_threshold must be True, False or 'auto', got None"),
     ({"refit": "auto"}, "refit must be True or False, got 'auto'"),

@@ -11,7 +11,7 @@ from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.measures import Cells, at_least, gap, share
 from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
-from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.early_stopping import Interval, ValidationMonitor
 
 RNG = np.random.default_rng(0)
 N = 3000
@@ -228,7 +228,7 @@ def test_of_all_steps_the_best_that_meets_the_constraints_is_taken():
     def evaluation(step, value, excess):
         return Evaluation(step, value, 1, 1, 1, 1, False, excess)
 
-    monitor = ValidationMonitor(None, np.zeros(0), None, an.measures.get("accuracy"), 10, None)
+    monitor = ValidationMonitor(None, np.zeros(0), None, an.measures.get("accuracy"), Interval(10), None)
     some_meet = [evaluation(1, 0.9, 0.1), evaluation(2, 0.7, 0.0), evaluation(3, 0.8, 0.0), evaluation(4, 0.8, 0.0)]
     assert monitor.best_of(some_meet) == 2
     none_meets = [evaluation(1, 0.9, 0.1), evaluation(2, 0.7, 0.05), evaluation(3, 0.8, 0.2)]
