@@ -68,7 +68,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         `networks.tabular`. Any other network refuses it.
     steps : int, optional
         Gradient steps of a network, at least 1; an upper limit if rows are held out, as those choose the best step.
-        Default: a tenth of its number of rows, from 300 to 6,000.
+        Default: a tenth of its number of rows, from 300 to 6,000; as a limit at least one step for each row, up to
+        1,600.
     batch_size : int, default 512
         Rows per step, at least 1; all rows if there are fewer.
     optimizer : str or Optimiser, default "adamw"

@@ -36,7 +36,7 @@ class EarlyStopping:
         Which rows are held out; see `fit`.
     every : int, optional
         Steps between two evaluations, at least 1; the last step is evaluated too. Default: a fifth of the steps made
-        before, but at least a 200th of the rows, and at most a 20th of all steps; see `Interval`.
+        before, but at least a 200th of the rows (15 to 300 steps), and at most a 20th of all steps.
     patience : int, None or "auto", default "auto"
         Stop a network after so many evaluations in a row without a better one, at least 1; None never stops early.
         "auto" is 3, and 5 for several networks, as the first one that stops ends the training of all. Earlier phases of

@@ -120,7 +120,8 @@ def fit(
         - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
     steps : int, optional
         Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best
-        step. Default: a tenth of the number of training rows, from 300 to 6,000.
+        step. Default: a tenth of the number of training rows, from 300 to 6,000; as a limit at least one step for each
+        row, up to 1,600.
     batch_size : int, default 512
         Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning unless the batch
         size is the default.

@@ -245,8 +245,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "steps": Parameter(
         None, "int >= 1", _optional(positive_int),
-        "Gradient steps of a network; by default a tenth of its rows, from 300 to 6,000. If rows are held out it is an "
-        "upper limit, by default one step for each row up to 1,600, and more where that tenth is more.", int,
+        "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
+        "6,000, and as a limit at least one for each row, up to 1,600.", int,
     ),
     "batch_size": Parameter(512, "int >= 1", positive_int, "Rows per step; all rows where there are fewer.", int),
     "optimizer": Parameter(
