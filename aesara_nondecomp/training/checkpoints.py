@@ -27,7 +27,7 @@ from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
 from aesara_nondecomp.parallel import DistributedRows, all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
-from aesara_nondecomp.training.early_stopping import ValidationMonitor
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from aesara_nondecomp.metrics.class_quantification import calibrated
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 CANDIDATES = 20  # for an offset at a time, where offsets are chosen to compare weights
 PARTS, RESAMPLES = 2, 100  # by which offsets are compared with none

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.parallel import Functions
-from aesara_nondecomp.training.early_stopping import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import TrainingData
+from aesara_nondecomp.training.validation_monitor import Snapshot, ValidationMonitor
 from aesara_nondecomp.training.vote_scores import vote_scores
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes

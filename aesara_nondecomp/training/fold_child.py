@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
-from aesara_nondecomp.training.early_stopping import Snapshot
 from aesara_nondecomp.training.run import TrainingRun
+from aesara_nondecomp.training.validation_monitor import Snapshot
 
 TrainOne = Callable[[TrainingRun, Any, Any], bool]
 

@@ -14,10 +14,11 @@ from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.metrics.confusion import trivial_score
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.early_stopping import EarlyStopping, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 
 def monitor_of(

@@ -16,10 +16,11 @@ from aesara_nondecomp.metrics.label_confusion import label_confusions
 from aesara_nondecomp.models.label_model import label_calibrations
 from aesara_nondecomp.training.class_held_out import ClassMonitor
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval
 from aesara_nondecomp.training.held_out import tunes
 from aesara_nondecomp.training.label_recipes import LabelRecipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 
 class LabelMonitor(ClassMonitor):

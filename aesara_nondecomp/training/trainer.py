@@ -12,10 +12,10 @@ from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import abort_on_error
 from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
-from aesara_nondecomp.training.early_stopping import ValidationMonitor
 from aesara_nondecomp.training.fold_processes import processes_for, train_in_parallel
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 Callback = Callable[[Any], Any]
 

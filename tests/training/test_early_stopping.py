@@ -11,12 +11,13 @@ from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.class_held_out import class_monitor_of
-from aesara_nondecomp.training.early_stopping import Interval, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import Interval
 from aesara_nondecomp.training.label_held_out import label_monitor_of
 from aesara_nondecomp.training.label_recipes import LabelRecipe
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.run_settings import default_steps
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 N_ROWS, D = 240, 4
 

@@ -11,7 +11,8 @@ from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.measures import Cells, at_least, gap, share
 from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
-from aesara_nondecomp.training.early_stopping import Interval, ValidationMonitor
+from aesara_nondecomp.training.early_stopping import Interval
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 RNG = np.random.default_rng(0)
 N = 3000
