@@ -108,7 +108,8 @@ class CellGoal(NamedTuple):
     def steady_threshold(self, scores: Array, cell: Array, weight: Array | None, seed: Any = 0) -> float:
         """The mean of the best thresholds of resamples of these rows, which moves less if other rows are drawn.
 
-        Under constraints it is the best threshold itself, as a mean of feasible thresholds need not be feasible.
+        Under constraints it is the best threshold itself, as a mean of feasible thresholds need not be feasible, and
+        so it is where many rows share a score.
 
         Parameters
         ----------
@@ -127,7 +128,7 @@ class CellGoal(NamedTuple):
         """
         ranking, of_row = _ranked(scores, cell, weight)
         cuts, rng = ranking.cuts(), random_generator(seed)
-        if self.constraints:
+        if self.constraints or ranking.is_tied():
             return self._best(ranking, cuts, of_row, ranking.weight)
         cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
         low, high = float(ranking.scores[-1]), float(ranking.scores[0])  # thresholds may be infinite

@@ -15,6 +15,7 @@ from aesara_nondecomp.metrics.checks import check_same_length, checked_scores, c
 
 Array = NDArray[Any]
 RESAMPLES = 30
+ROWS_OF_A_TIE = 20
 RESAMPLED_CUTS = 4096  # thresholds that compete in a resample: closer ones differ by less than its noise
 
 
@@ -65,7 +66,9 @@ def steady_threshold(
     The best threshold on a few rows follows their noise. This one is halfway between two steadier ones: the mean of the
     best thresholds of bootstrap resamples, and the best threshold for the counts that calibrated probabilities predict,
     which two fitted numbers decide and not the order of single rows. If the midpoint is worse than the former by more
-    than one standard error of the resamples, calibration does not fit these scores, and the former is taken.
+    than one standard error of the resamples, calibration does not fit these scores, and the former is taken. Where 20
+    rows share a score on average, as in tables of few categories, it is the best threshold: a mean of thresholds could
+    lie on the wrong side of many equal rows.
 
     Parameters
     ----------
@@ -100,8 +103,10 @@ def steady_threshold(
     """
     measure, rng = get(measure), random_generator(seed)
     ranking = Ranking.of(scores, signs, sample_weight)
-    resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
     cuts = ranking.cuts()
+    if ranking.is_tied():
+        return ranking.best(measure, cuts, *ranking.of_each_class())
+    resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
     cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
     low, high = float(ranking.scores[-1]), float(ranking.scores[0])  # thresholds may be infinite
     bagged = float(np.mean([np.clip(ranking.best(measure, cuts, *weights)[0], low, high) for weights in resamples]))
@@ -207,6 +212,10 @@ class Ranking(NamedTuple):
         """Each count k of top-ranked rows that a threshold can predict positive: those that split no tie."""
         splits = np.flatnonzero(self.scores[:-1] != self.scores[1:]) + 1
         return np.concatenate([[0], splits, [len(self.scores)]])
+
+    def is_tied(self) -> bool:
+        """Whether many rows share a score, so that a threshold between two good ones may be a bad one."""
+        return len(self.cuts()) * ROWS_OF_A_TIE <= len(self.scores)
 
     def best(self, measure: Measure, cuts: Array, positive: Array, negative: Array) -> tuple[float, float]:
         """The best of some thresholds.

@@ -164,3 +164,12 @@ def test_weights_of_a_class_move_the_steady_threshold_and_equal_ones_do_not(meas
     )  # smoothed targets
     moved = steady_threshold("f1", scores, signs, np.where(signs > 0, 20.0, 1.0))[0]
     assert moved < steady_threshold("f1", scores, signs)[0]  # where positives count more, more rows are positive
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_steady_threshold_of_few_distinct_scores_is_the_best_one(seed):
+    """The mean of thresholds would lie on the wrong side of a hundred equal rows."""
+    rng = np.random.default_rng(seed)
+    scores = rng.choice([-2.0, -0.6, -0.05, 0.0, 0.4, 3.0], 600)
+    signs = np.where(rng.random(600) < 1 / (1 + np.exp(-scores)), 1, -1)
+    assert metrics.steady_threshold("min", scores, signs) == metrics.best_threshold("min", scores, signs)

@@ -63,6 +63,30 @@ def test_equal_scores_stay_equal_and_the_type_is_kept():
     assert found.dtype == np.float32 and found[0] == found[1] == found[3] < found[2]
 
 
+def test_rows_that_occur_often_get_the_vote_itself():
+    """All 60 rows of a kind lie on one side of a threshold, as the vote of such a row does."""
+    rng = np.random.default_rng(0)
+    of_kind = rng.standard_normal((NETWORKS, 3))  # what each network says of three kinds of row
+    kind, outside = np.arange(180) % 3, np.arange(180) // 3 % NETWORKS
+    rare_rows = rng.standard_normal((NETWORKS, 20))
+    scores = np.concatenate([of_kind[:, kind], rare_rows], axis=1)
+    truth = np.where(rng.random(200) < 0.5, 1, -1)
+    found = vote_scores(scores, np.concatenate([outside, np.arange(20) % NETWORKS]), truth)
+    assert found[:180] == pytest.approx(of_kind.mean(axis=0)[kind])
+    assert not np.isclose(found[180:], rare_rows.mean(axis=0)).any()
+
+
+def test_a_table_of_few_categories_is_cut_where_its_votes_are():
+    """As on the passengers of the Titanic, whose class, age and sex have 14 combinations: min was .34, and not .58."""
+    rng = np.random.default_rng(6)
+    for _ in range(4):
+        rows = np.stack([rng.choice(4, 1500, p=[0.15, 0.13, 0.32, 0.4]), rng.random(1500) < 0.79], axis=1).astype(float)
+        y = rng.random(1500) < np.clip(0.85 - 0.18 * rows[:, 0] - 0.35 * rows[:, 1], 0.05, 0.95)
+        model = an.fit(rows, y, "min", seed=0, steps=60)
+        _, best = an.metrics.best_threshold("min", model.decision_function(rows), np.where(y, 1, -1))
+        assert model.value(rows, y) > best - 0.02
+
+
 def test_repeated_rows_count_as_often_as_their_weight_says():
     scores, outside, truth, _ = drawn()
     few = np.arange(400)
