@@ -15,7 +15,7 @@ from aesara_nondecomp.metrics.checks import check_same_length, checked_scores, c
 
 Array = NDArray[Any]
 RESAMPLES = 30
-ROWS_OF_A_TIE = 20
+ROWS_OF_A_TIE = 20  # on average, from which on scores count as tied
 RESAMPLED_CUTS = 4096  # thresholds that compete in a resample: closer ones differ by less than its noise
 
 
@@ -103,10 +103,16 @@ def steady_threshold(
     """
     measure, rng = get(measure), random_generator(seed)
     ranking = Ranking.of(scores, signs, sample_weight)
-    cuts = ranking.cuts()
-    if ranking.is_tied():
-        return ranking.best(measure, cuts, *ranking.of_each_class())
+    of_each = ranking.of_each_class()
+    tied = ranking.is_tied()
+    chosen = ranking.best(measure, ranking.cuts(), *of_each)[0] if tied else _steady(measure, ranking, rng)
+    value, trivial = ranking.value(measure, chosen, *of_each), ranking.trivial(measure)
+    return (chosen, value) if measure.merit(value) > measure.merit(trivial[1]) else trivial
+
+
+def _steady(measure: Measure, ranking: Ranking, rng: np.random.Generator) -> float:
     resamples = [ranking.resampled(rng) for _ in range(RESAMPLES)]
+    cuts = ranking.cuts()
     cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
     low, high = float(ranking.scores[-1]), float(ranking.scores[0])  # thresholds may be infinite
     bagged = float(np.mean([np.clip(ranking.best(measure, cuts, *weights)[0], low, high) for weights in resamples]))
@@ -117,11 +123,7 @@ def steady_threshold(
     chosen = (bagged + expected) / 2
     merits = [[measure.merit(ranking.value(measure, t, *weights)) for t in (bagged, chosen)] for weights in resamples]
     gains = -np.diff(merits)
-    if gains.mean() > gains.std():
-        chosen = bagged
-    value = ranking.value(measure, chosen, *ranking.of_each_class())
-    trivial = ranking.trivial(measure)
-    return (chosen, value) if measure.merit(value) > measure.merit(trivial[1]) else trivial
+    return bagged if gains.mean() > gains.std() else chosen
 
 
 def relative_scores(scores: Array, threshold: float) -> Array:

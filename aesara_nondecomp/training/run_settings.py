@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # their modules take long to load, and most runs are of two c
     from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
-STEPS_WORTH_TRYING = 1_600
+STEPS_WORTH_TRYING = 1_600  # of a small table, where rows held out stop training
 
 
 def default_steps(n_rows: int, stops_early: bool) -> int:

@@ -173,3 +173,11 @@ def test_a_steady_threshold_of_few_distinct_scores_is_the_best_one(seed):
     scores = rng.choice([-2.0, -0.6, -0.05, 0.0, 0.4, 3.0], 600)
     signs = np.where(rng.random(600) < 1 / (1 + np.exp(-scores)), 1, -1)
     assert metrics.steady_threshold("min", scores, signs) == metrics.best_threshold("min", scores, signs)
+
+
+def test_tied_scores_that_are_no_better_than_one_label_get_an_infinite_threshold():
+    """60 of 180 rows are positive, 15 of them among the lowest 60: F1 is 1/2 with and without these."""
+    scores, positives = np.repeat([1.0, 0.0, -1.0], 60), [22, 23, 15]
+    signs = np.concatenate([np.where(np.arange(60) < k, 1, -1) for k in positives])
+    assert metrics.best_threshold("f1", scores, signs) == (-0.5, 0.5)
+    assert metrics.steady_threshold("f1", scores, signs) == (-math.inf, 0.5)
