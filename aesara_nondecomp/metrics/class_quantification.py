@@ -80,12 +80,15 @@ class ClassQuantifier:
     networks : int, default 1
         Number of networks that were measured, each by itself. Their vote has other rates, so that of several networks
         "acc", "pacc" and "sld" take the predictions and posteriors of each.
+    calibration : ClassCalibration, optional
+        Of the scores of single networks, where `networks` is above 1. Default: that of the model.
     """
 
     priors: Array
     rates: Array
     soft_rates: Array
     networks: int = 1
+    calibration: ClassCalibration | None = None
 
     @classmethod
     def fit(cls, predicted: Any, posteriors: Any, codes: Any, sample_weight: Any = None) -> ClassQuantifier:
@@ -171,7 +174,8 @@ class ClassQuantifier:
             By field.
         """
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return {**arrays, "networks": self.networks}
+        calibration = None if self.calibration is None else self.calibration.as_list()
+        return {**arrays, "networks": self.networks, "calibration": calibration}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ClassQuantifier:
@@ -187,7 +191,9 @@ class ClassQuantifier:
         ClassQuantifier
         """
         priors, rates, soft_rates = (np.array(values[name], dtype=np.float64) for name in _ARRAYS)
-        return cls(priors, rates, soft_rates, values.get("networks", 1))
+        found = values.get("calibration")  # former files lack it, and older ones the number of networks
+        calibration = None if found is None else ClassCalibration.from_list(found)
+        return cls(priors, rates, soft_rates, values.get("networks", 1), calibration)
 
 
 def calibrated(

@@ -6,6 +6,7 @@ Source: docs/multiclass.md 6.
 # ruff: noqa: N806 -- P is the name used by the formulas
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,6 +186,32 @@ class ClassCalibration:
             Rows sum to 1.
         """
         return softmax(self.slope * np.asarray(scores, dtype=np.float64) + self.offsets)
+
+    def as_list(self) -> list[Any]:
+        """Plain numbers, ready for JSON.
+
+        Returns
+        -------
+        list
+            The slope, and the list of offsets.
+        """
+        return [self.slope, self.offsets.tolist()]
+
+    @classmethod
+    def from_list(cls, values: Sequence[Any]) -> ClassCalibration:
+        """The calibration that `as_list` described.
+
+        Parameters
+        ----------
+        values : sequence
+            Returned by `as_list`.
+
+        Returns
+        -------
+        ClassCalibration
+        """
+        slope, offsets = values
+        return cls(slope, np.array(offsets, dtype=np.float64))
 
 
 def _smoothed_targets(codes: Array, w: Array, n_classes: int) -> Array:

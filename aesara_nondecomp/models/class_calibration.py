@@ -88,8 +88,10 @@ class CalibratedClasses(NetworkModel):
             If the method is unknown, or the model is not calibrated.
         """
         calibration, quantifier = self.require_calibration(), self.require_quantifier()
-        of_each = quantifier.networks > 1 and method in ADJUSTED
-        rows = scores.reshape(-1, scores.shape[-1]) if of_each else vote(scores)
+        if quantifier.networks > 1 and method in ADJUSTED:
+            rows, calibration = scores.reshape(-1, scores.shape[-1]), quantifier.calibration or calibration
+        else:
+            rows = vote(scores)
         return quantifier.prevalence(self._predicted(rows), calibration.probabilities(rows), method)
 
     def calibrate(self: Calibrated, X: Any, y: Any, sample_weight: Any = None) -> Calibrated:

@@ -67,7 +67,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
     quantifier : ClassQuantifier, optional
         Rates, for prevalences; see `calibrate`.
     validation_matrix : array, shape (K, K), optional
-        Confusion matrix of the validation rows.
+        Confusion matrix of the validation rows; of several networks at scores shrunk towards those of a vote.
     voters : list of list of array, optional
         The weights of further networks, as many as were trained on other folds. The scores of a row are the mean of all
         networks' scores.
@@ -300,7 +300,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             "best_step": self.best_step,
             "encoder": self.encoder.as_dict(),
             "rule": None if self.rule is None else self.rule.tolist(),
-            "calibration": calibration and [calibration.slope, calibration.offsets.tolist()],
+            "calibration": calibration and calibration.as_list(),
             "quantifier": self.quantifier and self.quantifier.as_dict(),
             "voters": len(self.voters),
             "constrained_by": [constraint.as_dict() for constraint in self.constrained_by],
@@ -362,7 +362,7 @@ def class_model_from(
         InputEncoder.from_dict(header["encoder"]),
         None if rule is None else np.array(rule, float),
         best_step=header["best_step"],
-        calibration=calibration and ClassCalibration(calibration[0], np.array(calibration[1], float)),
+        calibration=calibration and ClassCalibration.from_list(calibration),
         quantifier=header["quantifier"] and ClassQuantifier.from_dict(header["quantifier"]),
         voters=voters,
         constrained_by=stored_constraints(header),

@@ -16,7 +16,7 @@ from aesara_nondecomp.history import ClassEvaluation
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import trivial_class_value
 from aesara_nondecomp.metrics.class_goal import ClassGoal
-from aesara_nondecomp.metrics.class_quantification import calibrated
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
 from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
 from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 from aesara_nondecomp.training.cross_fitting import Choice
@@ -194,9 +194,9 @@ def judged_classes(
     UserWarning
         If the model predicts one class only, or is worse than that.
     """
-    if stopping is None or choice.scores is None or choice.cell is None:
+    scores, cell, weight = choice.scores_of_model, choice.cell, choice.weight
+    if stopping is None or scores is None or cell is None:
         return {}
-    scores, cell, weight = choice.scores, choice.cell, choice.weight
     codes = cell % scores.shape[1]
     tune = stopping.tune_threshold
     rule = goal.rule(scores, cell, weight) if goal else _rule(recipe, tune, measure, scores, codes, weight)
@@ -207,12 +207,23 @@ def judged_classes(
         R, cells, _ = goal.rates(predicted, cell, weight)  # noqa: N806
         warn_of_unreached(goal.constraints, R, cells)
     calibration, quantifier = calibrated(scores, predicted, codes, weight)
+    if choice.votes is not None and choice.scores is not None:
+        quantifier = _of_networks(choice.scores, rule, codes, weight)
     return {
         "rule": rule,
         "calibration": calibration,
         "quantifier": replace(quantifier, networks=len(choice.parameters)),
         "validation_matrix": confusion,
     }
+
+
+def _of_networks(
+    scores: NDArray[Any], rule: NDArray[Any] | None, codes: NDArray[Any], weight: NDArray[Any] | None
+) -> ClassQuantifier:
+    """Rates of the single networks of a vote, by its rule, and their calibration."""
+    predicted = decision_scores(scores, rule).argmax(axis=1)
+    calibration, quantifier = calibrated(scores, predicted, codes, weight)
+    return replace(quantifier, calibration=calibration)
 
 
 def _warn_of_trivial(measure: MulticlassMeasure, confusion: NDArray[Any], by_goal: bool) -> None:

@@ -58,7 +58,7 @@ class Choice(NamedTuple):
         Cells of the held-out rows, where they play a part.
     folds : tuple of int
         Which fold each network was trained without: after Ctrl-C they need not be the first ones.
-    votes : array, shape (n,) or (n, L), or None
+    votes : array, shape (n,), (n, L) or (n, K), or None
         Where several networks vote, the scores with the distribution that votes have; see `vote_scores`.
     """
 
@@ -273,7 +273,7 @@ class CrossFit:
         choice : Choice
             From `choice`, with held-out rows.
         truth : array, shape (n,) or (n, L)
-            Labels of these rows, of two values.
+            Labels of these rows, of two values; of several classes their cells.
         group : int array, shape (n,), optional
             Their groups, where they play a part.
 

@@ -37,7 +37,7 @@ from aesara_nondecomp.training.param_checks import (
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import complete_training
+from aesara_nondecomp.training.trainer import complete_training, with_votes
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
@@ -179,6 +179,7 @@ def fit_classes(
         if stored:
             all_succeed(comm, lambda: stored.begin(start, mark, fitting))
         choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        choice = with_votes(fitting, choice, choice.cell)
     return ClassModel(
         functions,
         choice.parameters[0],

@@ -127,7 +127,7 @@ def with_votes(
     choice : Choice
         Of their weights.
     truth : array, shape (n,) or (n, L), or None
-        Labels of the rows held out, of two values; None without such rows.
+        Labels of the rows held out, of two values, or of several classes their cells; None without such rows.
     group : int array, shape (n,), optional
         Their groups, where they play a part.
 
@@ -146,8 +146,8 @@ def with_votes(
             if comm.size > 1:
                 raise
             warn_caller(
-                "scoring the held-out rows with all networks was interrupted: threshold and calibration are those of "
-                "single networks, so that the vote will predict fewer positives of a rare class"
+                "scoring the held-out rows with all networks was interrupted: threshold or rule, and calibration, are "
+                "those of single networks, so that the vote will predict a rare class less often"
             )
             return choice
 

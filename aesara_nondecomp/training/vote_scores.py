@@ -11,6 +11,10 @@ to those that a vote would have, in their order:
    distribution is used: a quantile of the held-out scores becomes that of the votes.
 3. Rows that occur often, as in tables of few categories, are learned from so many others that their votes know nothing
    of a single one. They get the vote itself: all of them lie on one side of a threshold, which must be the right one.
+
+Of K classes a row has K scores, and which class is predicted depends on all of them, so that no score alone can be
+mapped in its order. There step 2 takes the middle between the row's own scores, which vary too much, and its vote,
+which knows too much.
 """
 
 from __future__ import annotations
@@ -31,25 +35,27 @@ def vote_scores(
 
     Parameters
     ----------
-    scores : array, shape (k, n) or (k, n, L)
-        Of each network, of every row that is held out from one of them; of several labels for each.
+    scores : array, shape (k, n), (k, n, L) or (k, n, K)
+        Of each network, of every row that is held out from one of them; of several labels or K classes for each.
     outside : int array, shape (n,)
         The network that the row was held out from.
     truth : array, shape (n,) or (n, L)
-        Labels, of two values.
+        Labels, of two values; of K classes the cells of the rows, shape (n,).
     weight : array, shape (n,), optional
         Sample weights. Default: equal weights.
     group : int array, shape (n,), optional
-        Groups whose rates play a part, each of which is mapped by itself: a vote may shrink the spread of their
-        scores by different factors.
+        Groups of rows of two classes whose rates play a part, each of which is mapped by itself: a vote may shrink the
+        spread of their scores by different factors.
 
     Returns
     -------
-    array, shape (n,) or (n, L)
-        Within a group in the order of the scores of the networks that the rows were held out from, except for rows that
-        occur often.
+    array, shape (n,), (n, L) or (n, K)
+        Of two classes and of labels, within a group in the order of the scores of the networks that the rows were held
+        out from, except for rows that occur often. Of K classes their mean is 0.
     """
     weight = np.ones(len(outside)) if weight is None else weight
+    if scores.ndim == 3 and truth.ndim == 1:
+        return _of_classes(scores, outside, truth, weight).astype(scores.dtype)
     if scores.ndim == 3:
         columns = [vote_scores(scores[:, :, k], outside, truth[:, k], weight, group) for k in range(scores.shape[2])]
         return np.stack(columns, axis=1)
@@ -63,6 +69,20 @@ def vote_scores(
 
 
 def _shrunk(scores: Array, outside: Array, truth: Array, weight: Array) -> Array:
+    own, honest = _honest_votes(scores, outside, truth, weight)
+    vote, often = _votes_of_repeated_rows(scores)
+    return np.where(often, vote, _with_quantiles_of(honest, weight, own, weight))
+
+
+def _of_classes(scores: Array, outside: Array, cell: Array, weight: Array) -> Array:
+    scores = scores - scores.mean(axis=2, keepdims=True)  # networks may differ by what all classes have in common
+    columns = [_honest_votes(scores[:, :, k], outside, cell, weight) for k in range(scores.shape[2])]
+    vote, often = _votes_of_repeated_rows(scores)
+    return np.where(often[:, None], vote, np.mean(columns, axis=1).T)
+
+
+def _honest_votes(scores: Array, outside: Array, truth: Array, weight: Array) -> tuple[Array, Array]:
+    """Each row's own score, and the mean of it and the other networks' scores, mapped to those of held-out rows."""
     own = scores[outside, np.arange(len(outside))].astype(np.float64)
     votes = own / len(scores)
     for network, of_network in enumerate(scores):
@@ -70,15 +90,14 @@ def _shrunk(scores: Array, outside: Array, truth: Array, weight: Array) -> Array
         for label in np.unique(truth):
             held, seen = truth == label, others & (truth == label)
             votes[seen] += _with_quantiles_of(own[held], weight[held], of_network[seen], weight[seen]) / len(scores)
-    vote, often = _votes_of_repeated_rows(scores)
-    return np.where(often, vote, _with_quantiles_of(votes, weight, own, weight))
+    return own, votes
 
 
 def _votes_of_repeated_rows(scores: Array) -> tuple[Array, Array]:
     """The votes, and which of them at least `_OFTEN` rows have, but for last digits that depend on the batch."""
     votes = scores.mean(axis=0, dtype=np.float64)
     digits = np.round(votes / (1e-5 * (votes.std() or 1.0)))
-    _, place, count = np.unique(digits, return_inverse=True, return_counts=True)
+    _, place, count = np.unique(digits, axis=0, return_inverse=True, return_counts=True)
     return votes, count[place.reshape(-1)] >= _OFTEN
 
 

@@ -17,7 +17,7 @@ NETWORKS, N = 5, 40_000
 
 def noisy(rng, signal, k=NETWORKS, noise=1.0):
     """Scores of networks that agree on a signal, each with noise of its own."""
-    return signal + noise * rng.standard_normal((k, len(signal)))
+    return signal + noise * rng.standard_normal((k, *signal.shape))
 
 
 def drawn(seed=0, memory=0.0):
@@ -113,6 +113,48 @@ def test_labels_are_mapped_one_by_one():
     assert found[:, 1] == pytest.approx(-2.0 * found[:, 0], abs=1e-9)
 
 
+def drawn_of_classes(seed=0, memory=0.0, k=3):
+    """The same of k classes, of which the last ones are rare; networks also add what all classes have in common."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(k, N, p=[1 - 0.05 * (k - 1), *[0.05] * (k - 1)])
+    signal = rng.standard_normal((N, k)) + 2.0 * np.eye(k)[truth] + 1.5 * np.eye(k)[0]
+    outside = np.arange(N) % NETWORKS
+    unseen = np.arange(NETWORKS)[:, None] == outside
+    remembered = memory * np.eye(k)[truth] * (rng.exponential(size=(NETWORKS, N)) * ~unseen)[:, :, None]
+    scores = noisy(rng, signal) + remembered + rng.standard_normal((NETWORKS, 1, 1))
+    return scores, outside, truth, noisy(rng, signal)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.3, 1.0])
+def test_rare_classes_are_predicted_more_nearly_as_often_as_by_votes_on_new_rows(memory):
+    scores, outside, truth, new = drawn_of_classes(memory=memory)
+    shares = [
+        np.bincount(found.argmax(axis=1), minlength=3) / N
+        for found in (vote_scores(scores, outside, truth), scores[outside, np.arange(N)], new.mean(axis=0))
+    ]
+    of_votes, of_single, of_new = (each[1:] for each in shares)
+    assert (of_single > 1.2 * of_new).all()  # what single scores would have said
+    assert (abs(of_votes - of_new) < 0.5 * abs(of_single - of_new)).all()
+
+
+def test_scores_of_two_classes_shrink_to_between_single_ones_and_votes():
+    scores, outside, truth, _ = drawn()
+    pair = np.stack([-scores / 2, scores / 2], axis=2)
+    found = vote_scores(pair, outside, (truth > 0).astype(int))
+    assert found[:, 0] == pytest.approx(-found[:, 1])
+    margin, single, vote = found[:, 1] - found[:, 0], scores[outside, np.arange(N)], scores.mean(axis=0)
+    assert margin == pytest.approx((single + vote) / 2, abs=0.3)
+
+
+def test_rows_of_classes_that_occur_often_get_the_vote_itself():
+    rng = np.random.default_rng(0)
+    of_kind = rng.standard_normal((NETWORKS, 4, 3))
+    kind, outside = np.arange(200) % 4, np.arange(200) // 4 % NETWORKS
+    found = vote_scores(of_kind[:, kind], outside, rng.choice(3, 200))
+    votes = of_kind.mean(axis=0)
+    assert found == pytest.approx((votes - votes.mean(axis=1, keepdims=True))[kind])
+
+
 def test_a_class_of_one_row_and_rows_without_a_class_are_no_obstacle():
     scores = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]])
     assert np.isfinite(vote_scores(scores, np.array([0, 1, 1]), np.array([1, -1, -1]))).all()
@@ -183,6 +225,20 @@ def test_a_vote_predicts_as_many_positives_as_its_held_out_rows_say(tmp_path):
     assert an.load_model(tmp_path / "model.npz").quantifier == model.quantifier
 
 
+def test_rule_counts_and_calibration_of_classes_are_those_of_votes_and_rates_those_of_single_networks(monkeypatch):
+    X, y = rare(3_000, 0, classes=3)
+    monkeypatch.setattr(cross_fitting, "vote_scores", lambda scores, outside, truth, *given: 10.0 * np.eye(3)[truth])
+    model = an.fit(X, y, "min_recall", seed=0, steps=50, network=(4,))
+    assert len(model.voters) == 4
+    assert np.array_equal(model.validation_matrix, np.diag(np.bincount(y)))
+    quantifier = model.quantifier
+    assert quantifier.networks == 5 and (quantifier.rates.diagonal() < 0.9).all()
+    assert quantifier.calibration.slope < 0.5 * model.calibration.slope  # these 50 steps have told little
+    as_networks_say = replace(model, quantifier=replace(quantifier, calibration=None))
+    shares = [each.predict_prevalence(X[y > 0], "sld") for each in (model, as_networks_say)]
+    assert not np.allclose(*shares)
+
+
 def test_thresholds_and_counts_of_labels_are_those_of_votes(monkeypatch):
     (X, one), (_, other) = rare(3_000, 0), rare(3_000, 0, classes=3)
     monkeypatch.setattr(cross_fitting, "vote_scores", lambda *given: vote_scores(*given) + np.float32([100.0, 200.0]))
@@ -240,8 +296,9 @@ def test_counts_and_a_calibration_on_other_rows_are_of_the_vote(tmp_path):
     assert model.predict_prevalence(new, "pcc") == pytest.approx(model.predict_proba(new).mean(axis=0))
     model.save(tmp_path / "model.npz")
     loaded = an.load_model(tmp_path / "model.npz")
-    assert loaded.quantifier.networks == 5
-    assert np.array_equal(loaded.predict_prevalence(new, "acc"), model.predict_prevalence(new, "acc"))
+    assert loaded.quantifier.networks == 5 and loaded.quantifier.calibration is not None
+    for method in ("acc", "pacc", "sld"):
+        assert np.array_equal(loaded.predict_prevalence(new, method), model.predict_prevalence(new, method))
     replace(model, voters=[]).save(tmp_path / "one.npz")
     assert an.load_model(tmp_path / "one.npz").quantifier.networks == 5
     model.calibrate(new, truth)
