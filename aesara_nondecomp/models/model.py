@@ -65,7 +65,7 @@ class Model(ByGroup, NetworkModel):
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
     validation_matrix : ConfusionMatrix, optional
         Confusion matrix of the validation rows; of several networks at scores shrunk to those of a vote, see
-        docs/guide/tables.md. None after `load_model`.
+        docs/defaults.md. None after `load_model`.
     extra : dict, optional
         Further values to save with the model, which JSON can hold.
     voters : list of list of array, optional
