@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from aesara_nondecomp._numeric import vote
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import reports
+from aesara_nondecomp.cli.model_rows import in_blocks, labelled_blocks, read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
 from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
-from aesara_nondecomp.cli.tables import LabelledTable, in_blocks, labelled_blocks, read_labelled_rows
+from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models import Model

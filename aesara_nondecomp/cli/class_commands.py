@@ -16,10 +16,11 @@ from aesara_nondecomp.cli.class_reports import (
     class_model_lines,
     class_prevalence_lines,
 )
+from aesara_nondecomp.cli.model_rows import read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome
 from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
 from aesara_nondecomp.cli.reports import steps_text, worst_of_training
-from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
+from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure

@@ -16,8 +16,8 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import is_stream
 from aesara_nondecomp.cli import outputs, reports
 from aesara_nondecomp.cli.kinds import commands_for
+from aesara_nondecomp.cli.model_rows import row_blocks
 from aesara_nondecomp.cli.predictions import check_format, writing
-from aesara_nondecomp.cli.tables import row_blocks
 from aesara_nondecomp.cli.usage import usage_errors
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.models import load_model

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp.cli.model_rows import read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome
 from aesara_nondecomp.cli.reports import measure_rows, steps_text, two_models_lines
-from aesara_nondecomp.cli.tables import LabelledTable, read_labelled_rows
+from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.cli.usage import usage_errors
 from aesara_nondecomp.measures import Averaged, Measure, catalogue
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure

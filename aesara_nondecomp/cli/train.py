@@ -16,10 +16,12 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.cli import outputs, reports
 from aesara_nondecomp.cli.kinds import commands_for
+from aesara_nondecomp.cli.model_rows import label_like
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.program import Stop
 from aesara_nondecomp.cli.reports import choice_lines
-from aesara_nondecomp.cli.tables import LabelledTable, label_like, read_training_table
+from aesara_nondecomp.cli.tables import LabelledTable
+from aesara_nondecomp.cli.training_tables import read_training_table
 from aesara_nondecomp.cli.usage import check_training, network_of
 from aesara_nondecomp.data import check_lengths, count_labels
 from aesara_nondecomp.data.inputs import count_rows, select_inputs

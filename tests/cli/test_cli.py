@@ -135,7 +135,7 @@ def test_evaluate_reports_every_measure_with_its_interval(trained, tmp_path, cap
 
 
 def _features(model_path, table):
-    from aesara_nondecomp.cli.tables import row_blocks
+    from aesara_nondecomp.cli.model_rows import row_blocks
 
     (rows,) = row_blocks(table, load_model(model_path))
     return rows

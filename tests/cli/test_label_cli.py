@@ -219,6 +219,6 @@ def test_a_model_of_one_label_takes_one_target(folder, tmp_path, capsys):
 
 
 def test_a_table_that_is_streamed_takes_one_column_of_labels(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("aesara_nondecomp.cli.tables.is_large", lambda *_: True)
+    monkeypatch.setattr("aesara_nondecomp.cli.training_tables.is_large", lambda *_: True)
     assert run("train", folder / "rows.csv", "--target", TARGET, "--out", tmp_path / "m") == 1
     assert "a streamed table takes one column of labels" in capsys.readouterr().err

@@ -16,8 +16,9 @@ pytest.importorskip("pyarrow", reason="needs the extra files")
 
 from aesara_nondecomp import load_model  # noqa: E402
 from aesara_nondecomp.cli import main  # noqa: E402
+from aesara_nondecomp.cli.model_rows import label_like
 from aesara_nondecomp.cli.parser import build_parser  # noqa: E402
-from aesara_nondecomp.cli.tables import label_like, read_training_table  # noqa: E402
+from aesara_nondecomp.cli.training_tables import read_training_table  # noqa: E402
 from aesara_nondecomp.data import InputEncoder, read_npz  # noqa: E402
 
 RNG = np.random.default_rng(0)
