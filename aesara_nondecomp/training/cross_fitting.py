@@ -14,7 +14,7 @@ from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
 from aesara_nondecomp.training.training_data import TrainingData
 from aesara_nondecomp.training.validation_monitor import Snapshot, ValidationMonitor
-from aesara_nondecomp.training.vote_scores import vote_scores
+from aesara_nondecomp.training.vote_scores import vote_scores, with_one_value_for_ties
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -266,7 +266,7 @@ class CrossFit:
         return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell, folds)
 
     def with_votes(self, choice: Choice, truth: NDArray[Any], group: NDArray[Any] | None = None) -> Choice:
-        """A choice with the votes of its held-out rows, if there are several networks.
+        """A choice with the votes of its held-out rows, if there are several networks, and one value for tied rows.
 
         Parameters
         ----------
@@ -281,8 +281,9 @@ class CrossFit:
         -------
         Choice
         """
+        assert choice.scores is not None
         if len(choice.parameters) == 1:
-            return choice
+            return choice._replace(scores=with_one_value_for_ties(choice.scores))
         parts = [self._scores_of_each(choice.parameters, self.data.held_part(fold).X) for fold in choice.folds]
         outside = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
         scores = np.concatenate(parts, axis=1)

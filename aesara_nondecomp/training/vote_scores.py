@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _OFTEN = 20  # equal rows among those held out
+_LAST_DIGITS = 8  # in units of rounding
 
 
 def vote_scores(
@@ -94,11 +95,41 @@ def _honest_votes(scores: Array, outside: Array, truth: Array, weight: Array) ->
 
 
 def _votes_of_repeated_rows(scores: Array) -> tuple[Array, Array]:
-    """The votes, and which of them at least `_OFTEN` rows have, but for last digits that depend on the batch."""
-    votes = scores.mean(axis=0, dtype=np.float64)
-    digits = np.round(votes / (1e-5 * (votes.std() or 1.0)))
-    _, place, count = np.unique(digits, axis=0, return_inverse=True, return_counts=True)
-    return votes, count[place.reshape(-1)] >= _OFTEN
+    """The votes, and which of them at least `_OFTEN` rows have."""
+    votes, size = _ties(scores.mean(axis=0, dtype=np.float64), np.finfo(scores.dtype).eps)
+    return votes, size.reshape(len(votes), -1).min(axis=1) >= _OFTEN
+
+
+def with_one_value_for_ties(scores: Array) -> Array:
+    """Scores in which rows that occur often have one value.
+
+    Equal rows have scores that differ in their last digits, by the places they have in a block. Half of them must not
+    lie on the other side of a threshold.
+
+    Parameters
+    ----------
+    scores : array, shape (n,) or (n, L)
+        Of a network.
+
+    Returns
+    -------
+    array of the same shape and dtype
+    """
+    value, size = _ties(scores, np.finfo(scores.dtype).eps)
+    return np.where(size >= _OFTEN, value, scores).astype(scores.dtype)
+
+
+def _ties(values: Array, eps: Any) -> tuple[Array, Array]:
+    """The smallest of the values that differ from each by last digits, and their number; column by column."""
+    if values.ndim == 2:
+        found = [_ties(column, eps) for column in values.T]
+        return np.stack([value for value, _ in found], axis=1), np.stack([size for _, size in found], axis=1)
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    starts = np.diff(ranked, prepend=-np.inf) > _LAST_DIGITS * eps * np.abs(ranked).max()
+    tie = np.empty(len(values), dtype=np.intp)
+    tie[order] = np.cumsum(starts) - 1
+    return ranked[starts][tie], np.bincount(tie)[tie]
 
 
 def _with_quantiles_of(target: Array, target_weight: Array, values: Array, weight: Array) -> Array:

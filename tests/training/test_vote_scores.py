@@ -10,7 +10,7 @@ from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.training import cross_fitting
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.held_out import _quantifier
-from aesara_nondecomp.training.vote_scores import vote_scores
+from aesara_nondecomp.training.vote_scores import vote_scores, with_one_value_for_ties
 
 NETWORKS, N = 5, 40_000
 
@@ -74,6 +74,28 @@ def test_rows_that_occur_often_get_the_vote_itself():
     found = vote_scores(scores, np.concatenate([outside, np.arange(20) % NETWORKS]), truth)
     assert found[:180] == pytest.approx(of_kind.mean(axis=0)[kind])
     assert not np.isclose(found[180:], rare_rows.mean(axis=0)).any()
+
+
+def test_equal_rows_whose_scores_differ_in_last_digits_get_one_vote():
+    rng = np.random.default_rng(0)
+    of_kind = np.float32([-0.7, 0.5, 3.0]) + rng.normal(size=(NETWORKS, 3)).astype("f")
+    scores = of_kind[:, np.arange(180) % 3] * (1 + np.float32(1e-7) * rng.integers(-1, 2, (NETWORKS, 180)).astype("f"))
+    assert len(np.unique(scores.mean(axis=0))) > 3
+    found = vote_scores(scores, np.arange(180) // 3 % NETWORKS, np.where(rng.random(180) < 0.5, 1, -1))
+    assert len(np.unique(found)) == 3
+    assert found == pytest.approx(scores.mean(axis=0), rel=1e-6)
+
+
+def test_ties_of_one_network_get_one_value_and_other_scores_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    tied = np.float32(0.3) * (1 + np.float32(1e-7) * rng.integers(-1, 2, 40).astype("f"))
+    few = np.float32([0.7, np.nextafter(np.float32(0.7), np.float32(1))])
+    scores = np.concatenate([tied, few, rng.normal(size=1000).astype("f")])
+    found = with_one_value_for_ties(scores)
+    assert len(np.unique(tied)) > 1 == len(np.unique(found[:40])) and found.dtype == np.float32
+    assert np.array_equal(found[40:], scores[40:])
+    columns = with_one_value_for_ties(np.stack([scores, -scores], axis=1))
+    assert np.array_equal(columns[:, 0], found) and len(np.unique(columns[:40, 1])) == 1
 
 
 def test_a_table_of_few_categories_is_cut_where_its_votes_are():
