@@ -70,8 +70,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Gradient steps of a network, at least 1; an upper limit if rows are held out, as those choose the best step.
         Default: a tenth of its number of rows, from 300 to 6,000; as a limit at least one step for each row, up to
         1,600.
-    batch_size : int, default 512
-        Rows per step, at least 1; all rows if there are fewer.
+    batch_size : int, optional
+        Rows per step, at least 1; all rows if there are fewer. Default: 512, or 256 of a table of which a network has
+        fewer than 20,000 rows to train on.
     optimizer : str or Optimiser, default "adamw"
         See `optimisers.get`.
     learning_rate : float, optional
@@ -179,7 +180,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         dropout: float = 0.0,
         members: int = 1,
         steps: int | None = None,
-        batch_size: int = 512,
+        batch_size: int | None = None,
         optimizer: Any = "adamw",
         learning_rate: float | None = None,
         schedule: Any = None,

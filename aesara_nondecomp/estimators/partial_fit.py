@@ -22,6 +22,7 @@ from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
+from aesara_nondecomp.training.run_settings import default_batch_size, value_or
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 if TYPE_CHECKING:  # slow, and most labels are of two classes
@@ -197,7 +198,9 @@ def advance(
     state = state.with_rows(data)
     goal = (_class_goal if several else _goal)(state, measure, given, data)
     recipe, driver = goal.recipe, copy.deepcopy(_only_driver(goal.recipe))
-    batch_size = min(given["batch_size"], len(data.rows.signs))
+    n_rows = len(data.rows.signs)
+    default = default_batch_size(n_rows, text=data.rows.X.dtype == np.int32)
+    batch_size = min(value_or(given["batch_size"], default), n_rows)
     X, signs, weight, cell = data.rows
     with functions.lock.training():
         dtype = functions.network.dtype

@@ -57,7 +57,7 @@ def fit(
     algorithm: str | Recipe = "auto",
     network: Any = "auto",
     steps: int | None = None,
-    batch_size: int = 512,
+    batch_size: int | None = None,
     optimizer: Any = None,
     learning_rate: float | None = None,
     schedule: Any = None,
@@ -122,9 +122,9 @@ def fit(
         Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best
         step. Default: a tenth of the number of training rows, from 300 to 6,000; as a limit at least one step for each
         row, up to 1,600.
-    batch_size : int, default 512
-        Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning unless the batch
-        size is the default.
+    batch_size : int, optional
+        Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning. Default: 512,
+        or 256 of a table of which a network has fewer than 20,000 rows to train on; or all rows.
     optimizer : str or Optimiser, optional
         See `optimisers.get`. Default: "adamw".
     learning_rate : float, optional

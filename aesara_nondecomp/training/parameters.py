@@ -248,7 +248,11 @@ PARAMETERS: dict[str, Parameter] = {
         "Gradient steps of a network, an upper limit if rows are held out; by default a tenth of its rows, from 300 to "
         "6,000, and as a limit at least one for each row, up to 1,600.", int,
     ),
-    "batch_size": Parameter(512, "int >= 1", positive_int, "Rows per step; all rows where there are fewer.", int),
+    "batch_size": Parameter(
+        None, "int >= 1", _optional(positive_int),
+        "Rows per step; all rows where there are fewer. By default 512, or 256 of a table of which a network has fewer "
+        "than 20,000 rows to train on.", int,
+    ),
     "optimizer": Parameter(
         "adamw", "name or Optimiser", _optimizer,
         "The update rule: sgd, momentum, nesterov, adam or adamw.", str,

@@ -15,7 +15,6 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.param_checks import weight_decay
-from aesara_nondecomp.training.parameters import PARAMETERS
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.training_data import TrainingData
@@ -25,6 +24,7 @@ if TYPE_CHECKING:  # their modules take long to load, and most runs are of two c
 
 
 STEPS_WORTH_TRYING = 1_600  # of a small table, where rows held out stop training
+BATCH_SIZE, LARGE_TABLE = 512, 20_000
 
 
 def default_steps(n_rows: int, stops_early: bool) -> int:
@@ -93,6 +93,7 @@ def settings_of(
     """
     n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
     stops_early = bool(data.folds) or data.held is not None
+    default = default_batch_size(n_rows, text=data.rows.X.dtype == np.int32)
     steps = value_or(given["steps"], default_steps(n_rows, stops_early))
     return Settings(
         steps=steps,
@@ -101,17 +102,29 @@ def settings_of(
         averaging=value_or(given["averaging"], recipe.averaging),
         l2=weight_decay(given["l2"], recipe, functions.optimizer),
         temperature=recipe.temperature,
-        batch_size=_batch_size(given["batch_size"], n_rows),
+        batch_size=usable_batch_size(value_or(given["batch_size"], default), n_rows),
         sampler=given["sampler"],
         normalize=recipe.normalize,
         first_evaluation=math.ceil(default_steps(n_rows, stops_early=False) / 20),
     )
 
 
-def _batch_size(batch_size: int, n_rows: int) -> int:
-    """The batch size; the default is reduced to the number of rows without a warning."""
-    is_default = batch_size == PARAMETERS["batch_size"].default
-    return min(batch_size, n_rows) if is_default else usable_batch_size(batch_size, n_rows)
+def default_batch_size(n_rows: int, text: bool) -> int:
+    """The rows of a step, by default.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of a network's training rows.
+    text : bool
+        Whether they are token ids.
+
+    Returns
+    -------
+    int
+        Small tables train as well with half as many, in less time; texts and large tables need them.
+    """
+    return min(n_rows, BATCH_SIZE if text or n_rows >= LARGE_TABLE else BATCH_SIZE // 2)
 
 
 def value_or(value: Any, default: Any) -> Any:

@@ -97,7 +97,7 @@ def test_a_weight_in_score_and_calibration_counts_as_repeated_rows(fitted):
     twice = np.repeat(np.arange(len(Y_NEW)), weight)
     assert fitted.score(NEW, Y_NEW, sample_weight=weight) == pytest.approx(fitted.score(NEW[twice], Y_NEW[twice]))
     rows = np.arange(120)
-    options = {"validation": None, "batch_size": 512, "standardize": False, "dtype": "float64", "network": "linear"}
+    options = {"validation": None, "batch_size": None, "standardize": False, "dtype": "float64", "network": "linear"}
     weighted = tiny(**{**options, "hidden": (64, 64)}).fit(X[rows], Y[rows], sample_weight=weight[rows])
     repeats = np.repeat(rows, weight[rows])
     repeated = tiny(**{**options, "hidden": (64, 64)}).fit(X[repeats], Y[repeats])
