@@ -39,28 +39,103 @@ class LabelledTable(NamedTuple):
 
 
 def texts_of(columns: TableColumns, name: str) -> list[str]:
-    """The texts of a column; a missing one is empty."""
+    """The texts of a column.
+
+    Parameters
+    ----------
+    columns : TableColumns
+        Of a table.
+    name : str
+        One of them.
+
+    Returns
+    -------
+    list of str
+        A missing one is empty.
+    """
     return ["" if is_missing(cell) and not isinstance(cell, str) else str(cell) for cell in columns.cells[name]]
 
 
 def array_name(target: Any) -> str:
-    """The name of the array of labels in an .npz."""
+    """The name of the array of labels in an .npz.
+
+    Parameters
+    ----------
+    target : str or sequence of str, or None
+        The option --target.
+
+    Returns
+    -------
+    str
+        By default "y".
+
+    Raises
+    ------
+    ValueError
+        If it names several.
+    """
     one = "--target names one array of an .npz, which is a matrix where rows have several labels"
     require(target is None or isinstance(target, str), one, target)
     return target or "y"
 
 
 def labels_of_archive(y: NDArray[Any]) -> NDArray[Any] | Indicators:
+    """The labels in an array of an .npz.
+
+    Parameters
+    ----------
+    y : array, shape (n,) or (n, L)
+        As read.
+
+    Returns
+    -------
+    array, shape (n,), or Indicators
+        Of a matrix which rows have which label.
+    """
     return read_indicators(y) if is_indicator_matrix(y) else y
 
 
 def refuse_target(path: str, target: str | Sequence[str] | None) -> None:
+    """Refuse the option --target for LIBSVM text.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file.
+    target : str or sequence of str, or None
+        The option.
+
+    Raises
+    ------
+    ValueError
+        If it is given.
+    """
     if target is not None:
         raise ValueError(f"--target names a column or an array, and the labels of {path} come first in its lines")
 
 
 def checked_groups(groups: Sequence[str] | None, targets: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns of groups, each once."""
+    """The columns of groups.
+
+    Parameters
+    ----------
+    groups : sequence of str, or None
+        The option --groups.
+    targets : sequence of str
+        Columns of the labels.
+    names : sequence of str
+        All columns.
+
+    Returns
+    -------
+    list of str
+        Each once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or it holds labels.
+    """
     for name in groups or ():
         if name not in names:
             raise ValueError(f"there is no column {name!r} for --groups. {suggestion(name, names)}")
