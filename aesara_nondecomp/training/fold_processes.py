@@ -34,7 +34,7 @@ from aesara_nondecomp.training.loop import compile_step
 
 # In multiply-adds. With less in all, about a second, processes would save no more than they take to start; from so many
 # in the product of a layer, a step shares its rows among threads by itself (see ops/cpp/threads.h).
-LEAST_WORK, LARGE_LAYER = 1e11, 8e6
+LEAST_WORK, LARGE_LAYER = 6e10, 8e6
 ROOM = 2**30  # bytes of rows that all processes may copy
 POLL = 0.05  # seconds between two looks at the progress
 _FORKING = ForkedLock()  # by one thread at a time, as filters of warnings belong to all
