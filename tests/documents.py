@@ -42,7 +42,7 @@ def run(block: Block, names: dict[str, Any] | None = None) -> dict[str, Any]:
     """
     module = ModuleType("example")
     vars(module).update({name: value for name, value in (names or {}).items() if not name.startswith("__")})
-    code = compile("\n" * (block.line - 1) + block.code, block.document, "exec")
+    code = compile("\n" * (block.line - 1) + block.code, ROOT / block.document, "exec")
     sys.modules[module.__name__] = module  # Aesara pickles classes that a graph depends on, by the name of their module
     try:
         exec(code, vars(module))

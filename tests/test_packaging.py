@@ -38,20 +38,20 @@ def test_the_citation_is_of_the_present_version():
 
 def test_the_supported_python_versions_are_the_same_everywhere():
     listed = re.findall(r"Python :: (3\.\d+)", "\n".join(setup_says("--classifiers")))
-    assert listed == [f"3.{minor}" for minor in range(9, 15)]
-    assert "(3, 9) <= sys.version_info < (3, 15)" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert listed == [f"3.{minor}" for minor in range(9, 16)]
+    assert "(3, 9) <= sys.version_info < (3, 16)" in (ROOT / "Makefile").read_text(encoding="utf-8")
     for path in (".ci/interpreters", ".github/workflows/ci.yml"):
         text = (ROOT / path).read_text(encoding="utf-8")
         assert all(version in re.findall(r"\b3\.\d+\b", text) for version in listed), path
 
 
-@pytest.mark.parametrize("version", [(3, 8, 18), (3, 15, 0)])
+@pytest.mark.parametrize("version", [(3, 8, 18), (3, 16, 0)])
 def test_another_python_is_refused_in_one_line(version):
     imports = "import platform, runpy, sys, setuptools.command.build_ext, distutils.errors"  # these look at it too
     code = f"{imports}; sys.version_info = {version}; exec(open('setup.py').read())"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("aesara-nondecomp needs Python 3.9 to 3.14, and this is ")
+    assert ended.stderr.startswith("aesara-nondecomp needs Python 3.9 to 3.15, and this is ")
 
 
 def test_the_package_is_marked_as_typed():

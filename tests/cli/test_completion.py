@@ -51,4 +51,4 @@ def test_without_shtab_the_extra_is_named(monkeypatch, capsys):
 def test_another_shell_is_a_usage_error(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["--print-completion", "ksh"])
-    assert "invalid choice: 'ksh' (choose from" in capsys.readouterr().err
+    assert "argument --print-completion: invalid choice: 'ksh'" in capsys.readouterr().err
