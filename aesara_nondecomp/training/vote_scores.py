@@ -120,16 +120,22 @@ def with_one_value_for_ties(scores: Array) -> Array:
 
 
 def _ties(values: Array, eps: Any) -> tuple[Array, Array]:
-    """The smallest of the values that differ from each by last digits, and their number; column by column."""
+    """The smallest of the values that differ from each by last digits, and their number; column by column.
+
+    Many different scores may follow each other as closely, so that all of a tie must lie within these digits.
+    """
     if values.ndim == 2:
         found = [_ties(column, eps) for column in values.T]
         return np.stack([value for value, _ in found], axis=1), np.stack([size for _, size in found], axis=1)
     order = np.argsort(values, kind="stable")
     ranked = values[order]
-    starts = np.diff(ranked, prepend=-np.inf) > _LAST_DIGITS * eps * np.abs(ranked).max()
+    last_digits = _LAST_DIGITS * eps * np.abs(ranked).max()
+    first = np.flatnonzero(np.diff(ranked, prepend=-np.inf) > last_digits)
+    size = np.diff(first, append=len(ranked))
+    size[ranked[first + size - 1] - ranked[first] > last_digits] = 1
     tie = np.empty(len(values), dtype=np.intp)
-    tie[order] = np.cumsum(starts) - 1
-    return ranked[starts][tie], np.bincount(tie)[tie]
+    tie[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(ranked)))
+    return np.where(size[tie] > 1, ranked[first][tie], values), size[tie]
 
 
 def _with_quantiles_of(target: Array, target_weight: Array, values: Array, weight: Array) -> Array:

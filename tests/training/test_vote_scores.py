@@ -98,6 +98,11 @@ def test_ties_of_one_network_get_one_value_and_other_scores_stay_as_they_are():
     assert np.array_equal(columns[:, 0], found) and len(np.unique(columns[:40, 1])) == 1
 
 
+def test_different_scores_that_follow_each_other_closely_are_no_tie():
+    close = np.float32(1) + np.arange(400, dtype=np.float32) * np.float32(2**-21)
+    assert np.array_equal(with_one_value_for_ties(close), close)
+
+
 def test_a_table_of_few_categories_is_cut_where_its_votes_are():
     """As on the passengers of the Titanic, whose class, age and sex have 14 combinations: min was .34, and not .58."""
     rng = np.random.default_rng(6)
