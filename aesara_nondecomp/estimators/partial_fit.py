@@ -22,7 +22,7 @@ from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe, weight_decay
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
-from aesara_nondecomp.training.run_settings import default_batch_size, value_or
+from aesara_nondecomp.training.run_settings import BATCH_SIZE, value_or
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 if TYPE_CHECKING:  # slow, and most labels are of two classes
@@ -199,8 +199,7 @@ def advance(
     goal = (_class_goal if several else _goal)(state, measure, given, data)
     recipe, driver = goal.recipe, copy.deepcopy(_only_driver(goal.recipe))
     n_rows = len(data.rows.signs)
-    default = default_batch_size(n_rows, text=data.rows.X.dtype == np.int32)
-    batch_size = min(value_or(given["batch_size"], default), n_rows)
+    batch_size = min(value_or(given["batch_size"], BATCH_SIZE), n_rows)  # of all chunks, the table may be large
     X, signs, weight, cell = data.rows
     with functions.lock.training():
         dtype = functions.network.dtype

@@ -18,6 +18,7 @@ from aesara_nondecomp.networks import Network
 
 if TYPE_CHECKING:
     from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
+    from aesara_nondecomp.metrics.class_scores import ClassCalibration
     from aesara_nondecomp.models.class_model import ClassModel
     from aesara_nondecomp.models.label_model import MultilabelModel
     from aesara_nondecomp.models.model import Model
@@ -151,14 +152,12 @@ def check_class_model(model: ClassModel) -> None:
     if model.rule is not None:
         rule = model.rule.shape == (n_classes, n_classes) and bool(np.isfinite(model.rule).all())
         require(rule, "a rule must be a finite matrix, a row and a column for each class", model.rule)
-    if model.calibration is not None:
-        slope, offsets = number("slope", model.calibration.slope), model.calibration.offsets
-        finite = offsets.shape == (n_classes,) and bool(np.isfinite(offsets).all()) and 0 < slope < math.inf
-        require(finite, "a calibration must be finite, with a slope above 0 and an offset for each class", offsets)
+    _check_class_calibration(model.calibration, n_classes)
     together = (model.quantifier is None) == (model.calibration is None)
     require(together, "a calibration and a quantifier go together", model.quantifier)
     if model.quantifier is not None:
         _check_class_quantifier(model.quantifier, n_classes)
+        _check_class_calibration(model.quantifier.calibration, n_classes)
         networks = model.quantifier.networks
         require(type(networks) is int and networks >= 1, "networks must be a whole number of at least 1", networks)
     step = model.best_step
@@ -233,6 +232,13 @@ def _check_calibration(calibration: Sequence[float]) -> None:
     slope, intercept = (number("calibration", value) for value in calibration)
     usable = 0 <= slope < math.inf and math.isfinite(intercept)
     require(usable, "calibration must be finite, with a slope of at least 0", calibration)
+
+
+def _check_class_calibration(calibration: ClassCalibration | None, n_classes: int) -> None:
+    if calibration is not None:
+        slope, offsets = number("slope", calibration.slope), calibration.offsets
+        finite = offsets.shape == (n_classes,) and bool(np.isfinite(offsets).all()) and 0 < slope < math.inf
+        require(finite, "a calibration must be finite, with a slope above 0 and an offset for each class", offsets)
 
 
 def _check_class_quantifier(quantifier: ClassQuantifier, n_classes: int) -> None:

@@ -93,7 +93,7 @@ def settings_of(
     """
     n_rows = min((len(fold.train) for fold in data.folds), default=len(data.rows.signs))
     stops_early = bool(data.folds) or data.held is not None
-    default = default_batch_size(n_rows, text=data.rows.X.dtype == np.int32)
+    default = default_batch_size(n_rows, data.rows.X.dtype == np.int32, given["sampler"])
     steps = value_or(given["steps"], default_steps(n_rows, stops_early))
     return Settings(
         steps=steps,
@@ -109,8 +109,11 @@ def settings_of(
     )
 
 
-def default_batch_size(n_rows: int, text: bool) -> int:
+def default_batch_size(n_rows: int, text: bool, sampler: Any = "natural") -> int:
     """The rows of a step, by default.
+
+    Small tables train as well with half as many as others, in less time. Large tables and texts need them, and so do
+    batches of as many rows of each cell, of which there may be hundreds.
 
     Parameters
     ----------
@@ -118,13 +121,16 @@ def default_batch_size(n_rows: int, text: bool) -> int:
         Number of a network's training rows.
     text : bool
         Whether they are token ids.
+    sampler : str or float, default "natural"
+        How batches are drawn.
 
     Returns
     -------
     int
-        Small tables train as well with half as many, in less time; texts and large tables need them.
+        At most `n_rows`.
     """
-    return min(n_rows, BATCH_SIZE if text or n_rows >= LARGE_TABLE else BATCH_SIZE // 2)
+    halved = n_rows < LARGE_TABLE and not text and sampler != "cell_balanced"
+    return min(n_rows, BATCH_SIZE // 2 if halved else BATCH_SIZE)
 
 
 def value_or(value: Any, default: Any) -> Any:

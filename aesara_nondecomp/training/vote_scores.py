@@ -76,20 +76,19 @@ def _shrunk(scores: Array, outside: Array, truth: Array, weight: Array) -> Array
 
 
 def _of_classes(scores: Array, outside: Array, cell: Array, weight: Array) -> Array:
-    scores = scores - scores.mean(axis=2, keepdims=True)  # networks may differ by what all classes have in common
-    columns = [_honest_votes(scores[:, :, k], outside, cell, weight) for k in range(scores.shape[2])]
     vote, often = _votes_of_repeated_rows(scores)
-    return np.where(often[:, None], vote, np.mean(columns, axis=1).T)
+    # Networks may differ by what all classes have in common.
+    centred = _honest_votes(scores - scores.mean(axis=2, keepdims=True), outside, cell, weight)
+    return np.where(often[:, None], vote - vote.mean(axis=1, keepdims=True), np.mean(centred, axis=0))
 
 
 def _honest_votes(scores: Array, outside: Array, truth: Array, weight: Array) -> tuple[Array, Array]:
     """Each row's own score, and the mean of it and the other networks' scores, mapped to those of held-out rows."""
     own = scores[outside, np.arange(len(outside))].astype(np.float64)
     votes = own / len(scores)
-    for network, of_network in enumerate(scores):
-        others = outside != network
-        for label in np.unique(truth):
-            held, seen = truth == label, others & (truth == label)
+    for held in (np.flatnonzero(truth == label) for label in np.unique(truth)):
+        for network, of_network in enumerate(scores):
+            seen = held[outside[held] != network]
             votes[seen] += _with_quantiles_of(own[held], weight[held], of_network[seen], weight[seen]) / len(scores)
     return own, votes
 
@@ -122,24 +121,35 @@ def with_one_value_for_ties(scores: Array) -> Array:
 def _ties(values: Array, eps: Any) -> tuple[Array, Array]:
     """The smallest of the values that differ from each by last digits, and their number; column by column.
 
-    Many different scores may follow each other as closely, so that all of a tie must lie within these digits.
+    Many different scores may follow each other as closely. Where they do not all lie within these digits, only equal
+    ones are tied.
     """
     if values.ndim == 2:
         found = [_ties(column, eps) for column in values.T]
         return np.stack([value for value, _ in found], axis=1), np.stack([size for _, size in found], axis=1)
     order = np.argsort(values, kind="stable")
     ranked = values[order]
-    last_digits = _LAST_DIGITS * eps * np.abs(ranked).max()
-    first = np.flatnonzero(np.diff(ranked, prepend=-np.inf) > last_digits)
-    size = np.diff(first, append=len(ranked))
-    size[ranked[first + size - 1] - ranked[first] > last_digits] = 1
+    last_digits, gaps = _LAST_DIGITS * eps * np.abs(ranked).max(), np.diff(ranked, prepend=-np.inf)
+    starts = gaps > last_digits
+    first, size = _runs(starts)
+    wide = ranked[first + size - 1] - ranked[first] > last_digits
+    first, size = _runs(starts | np.repeat(wide, size) & (gaps > 0))
     tie = np.empty(len(values), dtype=np.intp)
-    tie[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(ranked)))
-    return np.where(size[tie] > 1, ranked[first][tie], values), size[tie]
+    tie[order] = np.repeat(np.arange(len(first)), size)
+    return ranked[first][tie], size[tie]
+
+
+def _runs(starts: Array) -> tuple[Array, Array]:
+    """Where the runs of a bool array begin that is true at their first places, and their lengths."""
+    first = np.flatnonzero(starts)
+    return first, np.diff(first, append=len(starts))
 
 
 def _with_quantiles_of(target: Array, target_weight: Array, values: Array, weight: Array) -> Array:
-    """Values, mapped in their order to the distribution of others."""
+    """Values, mapped in their order to the distribution of others; column by column."""
+    if values.ndim == 2:
+        pairs = zip(target.T, values.T)
+        return np.stack([_with_quantiles_of(of, target_weight, column, weight) for of, column in pairs], axis=1)
     order = np.argsort(target, kind="stable")
     return np.interp(_shares_below(values, weight), _shares_below(target, target_weight)[order], target[order])
 

@@ -11,6 +11,7 @@ import aesara_nondecomp as an
 from aesara_nondecomp.drivers.multiclass import FixedGains
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
+from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.models.archive import describe_measure, restore_measure
@@ -266,12 +267,14 @@ def test_a_saved_model_predicts_alike(tmp_path, model):
     np.testing.assert_array_equal(loaded.predict_proba(NEW[:99]), model.predict_proba(NEW[:99]))
 
 
+OF_NETWORKS = np.full(3, 1 / 3), np.eye(3), np.eye(3), 5
 ALTERED = {
     "classes": {"classes": ("b", "a", "c")},
     "count": {"classes": ("a", "b")},
     "priors": {"priors": np.array([0.5, 0.4, 0.3])},
     "rule": {"rule": np.eye(2)},
     "calibration": {"calibration": ClassCalibration(-1.0, np.zeros(3))},
+    "calibration of networks": {"quantifier": ClassQuantifier(*OF_NETWORKS, ClassCalibration(1.0, np.zeros(1)))},
     "best_step": {"best_step": -1},
 }
 

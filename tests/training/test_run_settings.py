@@ -15,6 +15,10 @@ def test_small_tables_are_trained_on_half_as_many_rows_a_step_as_large_ones_and_
     assert default_batch_size(n_rows, text) == rows_of_a_step
 
 
+def test_a_cell_for_each_of_many_groups_has_room_in_a_batch():
+    assert default_batch_size(6_000, text=False, sampler="cell_balanced") == 512
+
+
 def trained(X, y, batch_size):
     return an.fit(X, y, "min", steps=2, batch_size=batch_size, validation=None, averaging=0.0, seed=0)
 

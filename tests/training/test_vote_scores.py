@@ -103,6 +103,22 @@ def test_different_scores_that_follow_each_other_closely_are_no_tie():
     assert np.array_equal(with_one_value_for_ties(close), close)
 
 
+def test_equal_rows_get_their_vote_among_many_others_and_beside_an_outlier():
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(rng.normal(size=(NETWORKS, 10)), 60, axis=1)
+    scores = np.concatenate([kinds, rng.normal(size=(NETWORKS, 20_000))], axis=1).astype("float32")
+    scores[:, -1] = 500.0
+    found = vote_scores(scores, np.arange(20_600) % NETWORKS, np.where(rng.random(20_600) < 0.5, 1, -1))
+    assert found[:600] == pytest.approx(kinds.mean(axis=0), abs=1e-5)
+
+
+def test_the_threshold_of_one_network_is_chosen_on_one_value_for_each_tie(monkeypatch):
+    monkeypatch.setattr(cross_fitting, "with_one_value_for_ties", lambda scores: scores + np.float32(100))
+    X, y = rare(3_000, 0)
+    model = an.fit(X, y, "min", seed=0, steps=50, network=(4,), validation=0.2)
+    assert not model.voters and model.threshold == pytest.approx(100.0, abs=20.0)
+
+
 def test_a_table_of_few_categories_is_cut_where_its_votes_are():
     """As on the passengers of the Titanic, whose class, age and sex have 14 combinations: min was .34, and not .58."""
     rng = np.random.default_rng(6)
@@ -180,6 +196,8 @@ def test_rows_of_classes_that_occur_often_get_the_vote_itself():
     found = vote_scores(of_kind[:, kind], outside, rng.choice(3, 200))
     votes = of_kind.mean(axis=0)
     assert found == pytest.approx((votes - votes.mean(axis=1, keepdims=True))[kind])
+    far = (100 + of_kind[:, kind]) * (1 + 1e-7 * rng.integers(-1, 2, (NETWORKS, 200, 1)))  # last digits of float32
+    assert len(np.unique(vote_scores(far.astype("f"), outside, rng.choice(3, 200))[:, 0])) == 4
 
 
 def test_a_class_of_one_row_and_rows_without_a_class_are_no_obstacle():
