@@ -71,8 +71,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Default: a tenth of its number of rows, from 300 to 6,000; as a limit at least one step for each row, up to
         1,600.
     batch_size : int, optional
-        Rows per step, at least 1; all rows, with a warning, if there are fewer. Default: 512, or 256 of a table of
-        which a network has fewer than 20,000 rows to train on.
+        Rows per step, at least 1; all rows, with a warning, if there are fewer. Default: 512, or in `fit` 256 of a
+        table of which a network has fewer than 20,000 rows to train on, unless `sampler` is "cell_balanced".
     optimizer : str or Optimiser, default "adamw"
         See `optimisers.get`.
     learning_rate : float, optional

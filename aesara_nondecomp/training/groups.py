@@ -18,6 +18,7 @@ from aesara_nondecomp.training.recipes import Recipe
 
 AnyCells = TypeVar("AnyCells", bound=Any)
 FEW_ROWS = 30  # of a cell; its rate is then known to a tenth or so
+MOST_NAMED = 10  # cells in a message
 CELL_ALGORITHMS = ("worst_group", "group_dro", "cell_weighted")
 
 
@@ -104,12 +105,12 @@ def checked_cells(cells: AnyCells) -> AnyCells:
     if empty:
         of_classes = "both classes" if isinstance(cells, Cells) else "each class"
         raise ValueError(
-            f"every group needs training rows of {of_classes}, got no {', no '.join(empty)}. Merge such groups with "
-            "others, or make their group missing."
+            f"every group needs training rows of {of_classes}, got no {_listed(empty, ', no ')}. Merge such groups "
+            "with others, or make their group missing."
         )
     few = [f"{rows} {name}" for name, rows in of_groups.items() if rows < FEW_ROWS]
     if few:
-        warn_caller(f"rates of few rows are mostly noise: there are only {', '.join(few)}. Consider merging groups.")
+        warn_caller(f"rates of few rows are mostly noise: there are only {_listed(few)}. Consider merging groups.")
     return cells
 
 
@@ -163,7 +164,7 @@ def _warn_of_few(cells: Any, held: Sequence[NDArray[Any]]) -> None:
     few = [name for name, rows, counted in zip(cells.names, smallest, counts) if counted and rows < ENOUGH_HELD_ROWS]
     if few:
         warn_caller(
-            f"fewer than {ENOUGH_HELD_ROWS} rows are held out of {', '.join(few)}: there the duals follow the training "
+            f"fewer than {ENOUGH_HELD_ROWS} rows are held out of {_listed(few)}: there the duals follow the training "
             "rows, which a network may fit too well."
         )
 
@@ -187,3 +188,8 @@ def warn_of_unreached(constraints: Sequence[Constraint], rates: NDArray[Any], ce
             f"constraint not reached on the rows held out: {', '.join(broken)}. The model is the one that breaks "
             "constraints least; train longer, relax the bound, or give other features."
         )
+
+
+def _listed(cells: Sequence[str], between: str = ", ") -> str:
+    left = len(cells) - MOST_NAMED
+    return between.join(cells[:MOST_NAMED]) + (f" and {left} more" if left > 0 else "")

@@ -134,7 +134,7 @@ def with_votes(
     Returns
     -------
     Choice
-        With `votes`, if there are several networks.
+        With `votes`, if there are several networks; of one, tied scores have one value.
     """
     comm = fitting.functions.comm
     if truth is None:

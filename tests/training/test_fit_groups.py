@@ -234,3 +234,13 @@ def test_of_all_steps_the_best_that_meets_the_constraints_is_taken():
     assert monitor.best_of(some_meet) == 2
     none_meets = [evaluation(1, 0.9, 0.1), evaluation(2, 0.7, 0.05), evaluation(3, 0.8, 0.2)]
     assert monitor.best_of(none_meets) == 1
+
+
+@pytest.mark.parametrize("stopping", [None, 0.5], ids=["few to train on", "few held out"])
+def test_a_warning_of_many_small_groups_names_ten_of_their_cells(stopping):
+    X, y = np.random.default_rng(0).normal(size=(2400, 2)).astype("float32"), np.arange(2400) % 2
+    groups = np.arange(2400) // (40 if stopping is None else 80)
+    with pytest.warns(UserWarning, match="only 20 .* more. Consider|held out of .* more: there") as found:
+        an.fit(X, y, "worst_cell", groups=groups, network=(2,), steps=2, validation=stopping, seed=0)
+    texts = [str(each.message) for each in found]
+    assert any(f"and {2 * (groups.max() + 1) - 10} more" in text for text in texts) and max(map(len, texts)) < 600

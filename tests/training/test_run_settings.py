@@ -15,8 +15,11 @@ def test_small_tables_are_trained_on_half_as_many_rows_a_step_as_large_ones_and_
     assert default_batch_size(n_rows, text) == rows_of_a_step
 
 
-def test_a_cell_for_each_of_many_groups_has_room_in_a_batch():
-    assert default_batch_size(6_000, text=False, sampler="cell_balanced") == 512
+def test_a_batch_has_room_for_the_cells_of_many_groups():
+    X, y = np.random.default_rng(0).normal(size=(18_000, 2)).astype("float32"), np.arange(18_000) % 2
+    options = {"sampler": "cell_balanced", "network": (2,), "steps": 1, "validation": None, "seed": 0}
+    model = an.fit(X, y, "worst_cell", groups=np.arange(18_000) // 120, **options)  # 300 cells of 60 rows
+    assert model.history[0].samples == 512
 
 
 def trained(X, y, batch_size):
