@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data import BatchSource, Standardiser
-from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns
+from aesara_nondecomp.data.columns import bins_of_columns, numeric_columns, spiky_columns
 
-SAMPLED_ROWS = 10_000  # medians, quartiles and bins of more rows would hardly differ
+SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
+BINNED_ROWS = 100_000  # a column of amounts that are rare needs more of them
 
 
 class TableNetwork(NamedTuple):
@@ -50,13 +51,15 @@ class TableNetwork(NamedTuple):
         """The network of rows of which only the number of columns is known."""
         return self.make(self.otherwise, size, {})
 
-    def of_rows(self, rows: Any, weight: NDArray[Any] | None) -> tuple[Any, Standardiser] | None:
+    def of_rows(self, rows: Any, labels: NDArray[Any], weight: NDArray[Any] | None) -> tuple[Any, Standardiser] | None:
         """The network of dense rows with numeric columns, and their scaling.
 
         Parameters
         ----------
         rows : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
             Training rows, encoded but not scaled.
+        labels : array, shape (n,)
+            Their labels, of any number of classes.
         weight : array, shape (n,), or None
             Their sample weights.
 
@@ -67,11 +70,25 @@ class TableNetwork(NamedTuple):
         """
         if isinstance(rows, BatchSource) or is_sparse(rows) or not np.issubdtype(rows.dtype, np.number):
             return None
-        chosen = np.unique(np.linspace(0, len(rows) - 1, SAMPLED_ROWS).astype(np.intp))
+        chosen = _evenly(len(rows), SAMPLED_ROWS)
         sample = np.asarray(rows[chosen], dtype=np.float64)
         numeric = numeric_columns(sample)
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
         scaling = Standardiser.robust(sample, numeric, None if weight is None else weight[chosen])
-        bins = bins_of_spiky_columns(scaling.transform(sample, np.float64), numeric, len(rows))
+        bins = _bins(rows, labels, spiky_columns(sample, numeric), scaling)
         return self.make("tabular", rows.shape[1], {"numeric": tuple(numeric), "bins": tuple(bins)}), scaling
+
+
+def _bins(rows: Any, labels: NDArray[Any], spiky: list[int], scaling: Standardiser) -> list[tuple[int, float, float]]:
+    """Bins of the columns with a spike, in units of the network's input."""
+    if not spiky:
+        return []
+    chosen = _evenly(len(rows), BINNED_ROWS)
+    sample = scaling.transform(np.asarray(rows[chosen], dtype=np.float64), np.float64)
+    return bins_of_columns(sample, spiky, labels[chosen], len(rows))
+
+
+def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
+    """Indices of at most so many rows, evenly spaced."""
+    return np.unique(np.linspace(0, n_rows - 1, most).astype(np.intp))

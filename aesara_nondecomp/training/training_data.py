@@ -100,6 +100,11 @@ class Split(NamedTuple):
         """Share of positives among the training rows, by weight."""
         return float(np.average(self.signs > 0, weights=self.weight))
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """What tells the training rows apart: their cells where these play a part, else signs."""
+        return self.signs if self.cell is None else self.cell
+
 
 class TrainingData(NamedTuple):
     """Everything that training needs.
@@ -255,7 +260,9 @@ def prepare(
     split, learned, train, held, of_rows = parts
     del parts  # what is prepared below takes the place of the raw rows
     scales = standardize and encoder is None
-    of_columns = network.of_rows(train, split.weight) if isinstance(network, TableNetwork) and scales else None
+    of_columns = None
+    if isinstance(network, TableNetwork) and scales:
+        of_columns = network.of_rows(train, split.labels, split.weight)
     if of_columns:
         chosen, learned = of_columns[0], replace(learned, standardiser=of_columns[1])
     else:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns
+from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_columns, numeric_columns, spiky_columns
 
 RNG = np.random.default_rng(0)
 
@@ -40,8 +40,13 @@ def test_a_column_is_numeric_unless_it_holds_zeros_and_ones_alone():
 # -- bins ------------------------------------------------------------------------------------------------------------
 
 
-def edges_of(X, column=0):
-    bins = [found for found in bins_of_spiky_columns(X, [column]) if found[0] == column]
+def bins_of(X, columns, labels=None, n_rows=None):
+    """Of the columns with a spike; labels of one class do not ask for more bins."""
+    return bins_of_columns(X, spiky_columns(X, columns), np.zeros(len(X)) if labels is None else labels, n_rows)
+
+
+def edges_of(X, column=0, labels=None):
+    bins = bins_of(X, [column], labels)
     return [bins[0][1], *(high for _, _, high in bins)] if bins else []
 
 
@@ -62,7 +67,7 @@ def test_bins_of_capital_gains_begin_at_their_spike_and_divide_the_amounts():
 def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_spike_as_an_edge(others, spike, more):
     others = [value for value in others if value != spike]
     values = np.array(others + [spike] * (len(others) + more))
-    bins = bins_of_spiky_columns(values[:, None], [0])
+    bins = bins_of(values[:, None], [0])
     if len(others) < 2:
         assert bins == []
         return
@@ -83,27 +88,62 @@ def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_sp
     ],
 )
 def test_a_column_without_a_spike_has_no_bins(values):
-    assert bins_of_spiky_columns(np.asarray(values)[:, None], [0]) == []
+    assert bins_of(np.asarray(values)[:, None], [0]) == []
 
 
 def test_columns_of_few_rows_share_one_bin_for_25_rows():
     pixels = np.where(RNG.random((1000, 64)) < 0.6, 0.0, RNG.integers(1, 17, (1000, 64)))
-    assert bins_of_spiky_columns(pixels, list(range(64))) == []  # 40 bins for 64 columns
-    bins = bins_of_spiky_columns(pixels, [3, 5, 8, 13])
+    assert bins_of(pixels, list(range(64))) == []  # 40 bins for 64 columns
+    bins = bins_of(pixels, [3, 5, 8, 13])
     assert {column for column, _, _ in bins} == {3, 5, 8, 13} and 24 <= len(bins) <= 40
-    assert len(bins_of_spiky_columns(np.tile(pixels, (10, 1)), list(range(64)))) > 64
-    assert len(bins_of_spiky_columns(pixels, list(range(64)), n_rows=10_000)) > 64  # of which these are a sample
+    assert len(bins_of(np.tile(pixels, (10, 1)), list(range(64)))) > 64
+    assert len(bins_of(pixels, list(range(64)), n_rows=10_000)) > 64  # of which these are a sample
+
+
+def losses_and_labels(rows_of_an_amount, n=12_000, n_amounts=60, n_classes=2):
+    """A column of zeros and amounts with a class of their own each, in order of no amount."""
+    amounts = np.repeat(1500.0 + 10 * RNG.permutation(n_amounts), rows_of_an_amount)
+    values = np.concatenate([amounts, np.zeros(n - len(amounts))])
+    labels = np.where(values > 0, (values // 10) * 7 % 11 % n_classes, RNG.integers(0, n_classes, n))
+    return values[:, None], labels
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("rows_of_an_amount", [10, 40])
+def test_where_single_amounts_tell_the_label_each_is_an_edge(rows_of_an_amount, n_classes):
+    X, labels = losses_and_labels(rows_of_an_amount, n_classes=n_classes)
+    assert edges_of(X, 0, labels) == sorted(set(X[:, 0]))
+    assert len(edges_of(X, 0, RNG.permutation(labels))) <= 33  # labels that have nothing to do with it
+    assert len(edges_of(X, 0, X[:, 0] > 1800)) <= 33  # or of which fewer bins tell as much
+
+
+def test_more_bins_than_32_are_kept_to_one_for_25_rows_too():
+    X, labels = losses_and_labels(10, n=1200)
+    assert 40 < len(edges_of(X, 0, labels)) <= 50
+    assert len(bins_of(np.tile(X, 2), [0, 1], labels)) <= 50
+    assert len(bins_of(X, [0], labels, n_rows=12_000)) == 60  # of which these are a sample
+
+
+def test_the_likelihood_of_labels_is_that_of_each_row_left_out_by_the_others_of_its_bin_and_two_of_all():
+    values, labels = RNG.integers(0, 12, 90).astype(float), RNG.integers(0, 3, 90)
+    edges = np.array([0.0, 1.0, 4.0, 11.0])
+    of_bin = np.array([sum(edges <= value) for value in values])
+    expected = 0.0
+    for row in range(90):
+        others = labels[(of_bin == of_bin[row]) & (np.arange(90) != row)]
+        expected += np.log((np.sum(others == labels[row]) + 2 * np.mean(labels == labels[row])) / (len(others) + 2))
+    assert _left_out_likelihood(values, labels, edges) == pytest.approx(expected)
 
 
 def test_40_percent_are_a_spike():
-    assert bins_of_spiky_columns(np.concatenate([np.zeros(40), np.arange(1.0, 61.0)])[:, None], [0])
+    assert bins_of(np.concatenate([np.zeros(40), np.arange(1.0, 61.0)])[:, None], [0])
 
 
 def test_only_the_columns_asked_for_are_binned_and_each_bin_names_its_own():
     X = np.column_stack([capital_gains(), RNG.normal(size=5000), -capital_gains()])
-    assert {column for column, _, _ in bins_of_spiky_columns(X, [0, 1, 2])} == {0, 2}
-    assert {column for column, _, _ in bins_of_spiky_columns(X, [1, 2])} == {2}
-    assert bins_of_spiky_columns(X, []) == []
+    assert {column for column, _, _ in bins_of(X, [0, 1, 2])} == {0, 2}
+    assert {column for column, _, _ in bins_of(X, [1, 2])} == {2}
+    assert bins_of(X, []) == []
     assert edges_of(X, 2)[-1] == 0.0
 
 

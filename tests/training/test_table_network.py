@@ -6,8 +6,8 @@ import scipy.sparse
 
 import aesara_nondecomp as an
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import bins_of_spiky_columns
-from aesara_nondecomp.training.table_network import SAMPLED_ROWS, TableNetwork
+from aesara_nondecomp.data.columns import bins_of_columns
+from aesara_nondecomp.training.table_network import BINNED_ROWS, SAMPLED_ROWS, TableNetwork
 
 N_ROWS = 300
 RNG = np.random.default_rng(0)
@@ -20,10 +20,10 @@ made = TableNetwork(lambda name, size, options: (name, size, options))
 
 
 def test_numeric_columns_are_waved_spiky_ones_binned_and_both_scaled_by_median_and_quartiles():
-    (name, size, options), scaling = made.of_rows(TABLE, None)
+    (name, size, options), scaling = made.of_rows(TABLE, Y, None)
     robust = Standardiser.robust(TABLE, [3, 4])
     assert (name, size, options["numeric"]) == ("tabular", 5, (3, 4)) and scaling.as_dict() == robust.as_dict()
-    bins = bins_of_spiky_columns(scaling.transform(TABLE), [3, 4])
+    bins = bins_of_columns(scaling.transform(TABLE), [4], Y)
     assert options["bins"] == tuple(bins) and {column for column, _, _ in bins} == {4}
     low, high = scaling.transform(TABLE)[:, 4].min(), scaling.transform(TABLE)[:, 4].max()
     assert (bins[0][1], bins[-1][2]) == (low, high)
@@ -31,7 +31,7 @@ def test_numeric_columns_are_waved_spiky_ones_binned_and_both_scaled_by_median_a
 
 def test_sample_weights_move_median_and_quartiles():
     weight = 1.0 + 9 * (TABLE[:, 3] > 45)
-    _, scaling = made.of_rows(TABLE, weight)
+    _, scaling = made.of_rows(TABLE, Y, weight)
     assert scaling.as_dict() == Standardiser.robust(TABLE, [3, 4], weight).as_dict()
     assert scaling.mean_[3] > Standardiser.robust(TABLE, [3, 4]).mean_[3] + 3
 
@@ -40,16 +40,24 @@ def test_sample_weights_move_median_and_quartiles():
     "rows", [BINARY, BINARY.astype(bool), scipy.sparse.csr_matrix(TABLE)], ids=["0/1", "bool", "CSR"]
 )
 def test_binary_and_sparse_rows_are_left_to_another_network(rows):
-    assert made.of_rows(rows, None) is None
+    assert made.of_rows(rows, Y, None) is None
     assert made(7) == ("mlp", 7, {}) and TableNetwork(made.make, "tabular")(7) == ("tabular", 7, {})
 
 
 def test_of_many_rows_a_sample_evenly_spread_is_looked_at():
     rows = np.arange(3.0 * SAMPLED_ROWS)[:, None]
-    _, scaling = made.of_rows(rows, None)
+    _, scaling = made.of_rows(rows, np.zeros(len(rows)), None)
     exact = Standardiser.robust(rows, [0])
     assert scaling.mean_ == pytest.approx(exact.mean_, rel=1e-3)
     assert scaling.scale_ == pytest.approx(exact.scale_, rel=1e-3)
+
+
+@pytest.mark.parametrize("n_rows", [3 * SAMPLED_ROWS, BINNED_ROWS + 50_000])
+def test_amounts_that_are_rare_are_looked_for_in_more_rows_beside_their_labels(n_rows):
+    amounts = 1500.0 + RNG.permutation(n_rows) % 60
+    rows = np.where(RNG.random(n_rows) < 0.9, 0.0, amounts)[:, None]
+    _, _, options = made.of_rows(rows, rows[:, 0] % 2, None)[0]
+    assert len(options["bins"]) == 60
 
 
 @pytest.mark.parametrize(("given", "name", "scaled_by"), [
