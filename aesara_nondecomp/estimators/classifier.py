@@ -72,7 +72,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         1,600.
     batch_size : int, optional
         Rows per step, at least 1; all rows, with a warning, if there are fewer. Default: 512, or in `fit` 256 of a
-        table of which a network has fewer than 20,000 rows to train on, unless `sampler` is "cell_balanced".
+        table of which a network has fewer than 40,000 rows to train on, unless `sampler` is "cell_balanced".
     optimizer : str or Optimiser, default "adamw"
         See `optimisers.get`.
     learning_rate : float, optional

@@ -124,7 +124,7 @@ def fit(
         row, up to 1,600.
     batch_size : int, optional
         Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning. Default: 512,
-        or 256 of a table of which a network has fewer than 20,000 rows to train on, unless `sampler` is
+        or 256 of a table of which a network has fewer than 40,000 rows to train on, unless `sampler` is
         "cell_balanced"; or all rows.
     optimizer : str or Optimiser, optional
         See `optimisers.get`. Default: "adamw".

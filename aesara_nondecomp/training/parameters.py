@@ -251,7 +251,7 @@ PARAMETERS: dict[str, Parameter] = {
     "batch_size": Parameter(
         None, "int >= 1", _optional(positive_int),
         "Rows per step; all rows where there are fewer. By default 512, or 256 of a table of which a network has fewer "
-        "than 20,000 rows to train on.", int,
+        "than 40,000 rows to train on.", int,
     ),
     "optimizer": Parameter(
         "adamw", "name or Optimiser", _optimizer,

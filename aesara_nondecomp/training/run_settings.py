@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # their modules take long to load, and most runs are of two c
 
 
 STEPS_WORTH_TRYING = 1_600  # of a small table, where rows held out stop training
-BATCH_SIZE, LARGE_TABLE = 512, 20_000
+BATCH_SIZE, LARGE_TABLE = 512, 40_000
 
 
 def default_steps(n_rows: int, stops_early: bool) -> int:
