@@ -109,9 +109,9 @@ def network_of(options: argparse.Namespace, n_scores: int = 1) -> Any:
     changed = changed_options(name, {option: getattr(options, option) for option in NETWORK_OPTIONS})
 
     def make(chosen: str, size: int, more: dict[str, Any]) -> Network:
-        return networks.make(chosen, size, n_scores=n_scores, **changed, **more)
+        return networks.make(chosen, size, n_scores=n_scores, **{**more, **changed})
 
-    return TableNetwork.named(name, make) if name in (AUTO, "tabular") else lambda size: make(name, size, {})
+    return TableNetwork.named(name, make, n_scores) if name in (AUTO, "tabular") else lambda size: make(name, size, {})
 
 
 def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:

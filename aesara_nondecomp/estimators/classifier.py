@@ -57,8 +57,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         "auto" is "tabular" for rows with numeric columns, "mlp" for binary or sparse ones, and "attention" for texts.
         "attention" and "lstm" take lists of str (extra ``text``). A callable returns a Network for a number of columns;
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
-    hidden : sequence of int, default (64, 64)
-        Widths of the hidden layers of mlp or tabular. Any other network refuses it.
+    hidden : sequence of int, optional
+        Widths of the hidden layers of mlp or tabular. Any other network refuses it. Default: (64, 64); where rows with
+        numeric columns have at least six classes or labels and there are at least 500, (128, 128).
     activation : str, default "relu"
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0
@@ -175,7 +176,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         *,
         algorithm: str = "auto",
         network: NetworkChoice = "auto",
-        hidden: Sequence[int] = (64, 64),
+        hidden: Sequence[int] | None = None,
         activation: str = "relu",
         dropout: float = 0.0,
         members: int = 1,
@@ -471,7 +472,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""
         if spec.network in (AUTO, "tabular"):
-            return TableNetwork.named(str(spec.network), spec.functions)
+            return TableNetwork.named(str(spec.network), spec.functions, spec.n_scores)
         return functools.partial(shared_functions, spec)
 
     def _checkpoint(self) -> Checkpoint | None:

@@ -67,8 +67,9 @@ class NetworkSpec(NamedTuple):
             return self
         options = {}
         if description["builder"] == "tabular":
-            options = {"numeric": tuple(description["numeric"]), "bins": tuple(map(tuple, description["bins"]))}
-        return self._replace(network=description["builder"], options=(*self.options, *options.items()))
+            options = {name: tuple(description[name]) for name in ("hidden", "numeric")}
+            options["bins"] = tuple(map(tuple, description["bins"]))
+        return self._chosen(description["builder"], options)
 
     def functions(self, name: str, size: int, options: dict[str, Any]) -> TrainFunctions | ClassFunctions:
         """The shared functions of a network that the rows have chosen.
@@ -107,7 +108,8 @@ class NetworkSpec(NamedTuple):
         return make_network(self._chosen(name, options), size)
 
     def _chosen(self, name: str, options: dict[str, Any]) -> NetworkSpec:
-        return self._replace(network=name, options=(*self.options, *options.items()))
+        """Options of the rows, and of the estimator, which count more."""
+        return self._replace(network=name, options=tuple({**options, **dict(self.options)}.items()))
 
 
 def make_network(spec: NetworkSpec, size: int) -> Network:

@@ -176,5 +176,5 @@ def _n_labels(y: Any) -> int:
 def _maker(spec: NetworkSpec) -> Any:
     """What makes the network, once the rows are known."""
     if spec.network in (AUTO, "tabular"):
-        return TableNetwork.named(str(spec.network), spec.new_network)
+        return TableNetwork.named(str(spec.network), spec.new_network, spec.n_scores)
     return functools.partial(make_network, spec)

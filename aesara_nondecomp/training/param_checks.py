@@ -105,7 +105,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
             network != "tabular" or not is_text(X), "network='tabular' takes numbers: use attention or lstm", "texts"
         )
         make = partial(_make, n_scores=n_scores)
-        return _maker("attention", n_scores) if is_text(X) else TableNetwork.named(network, make)
+        return _maker("attention", n_scores) if is_text(X) else TableNetwork.named(network, make, n_scores)
     if isinstance(network, str):
         check_parameters(network=network)
         if networks.takes_tokens(network):

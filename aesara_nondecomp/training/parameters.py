@@ -227,8 +227,10 @@ PARAMETERS: dict[str, Parameter] = {
         _network, "What is trained: mlp, tabular, linear, attention or lstm.", str,
     ),
     "hidden": Parameter(
-        (64, 64), "sequence of int >= 1", _widths,
-        "Widths of the hidden layers of mlp or tabular; () for none, 0 on the command line.", _read_widths,
+        None, "sequence of int >= 1", _optional(_widths),
+        "Widths of the hidden layers of mlp or tabular; () for none, 0 on the command line. By default 64 and 64, or 128 "
+        "and 128 where rows with numeric columns have six classes or labels or more and there are at least 500.",
+        _read_widths,
     ),
     "activation": Parameter(
         "relu", "name of an activation", _named_in("ops", "ACTIVATIONS"), "Of the hidden layers of mlp or tabular.", str

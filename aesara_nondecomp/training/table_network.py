@@ -14,6 +14,7 @@ from aesara_nondecomp.data.columns import bins_of_columns, numeric_columns, spik
 
 SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
 BINNED_ROWS = 100_000  # a column of amounts that are rare needs more of them
+WIDTHS, WIDE, WIDE_SCORES, WIDE_ROWS = (64, 64), (128, 128), 6, 500
 
 
 class TableNetwork(NamedTuple):
@@ -25,13 +26,18 @@ class TableNetwork(NamedTuple):
         Builds a network by name for a number of columns, with options in a dict.
     otherwise : {"mlp", "tabular"}, default "mlp"
         The network of other rows.
+    n_scores : int, default 1
+        Number of scores of a row.
     """
 
     make: Callable[[str, int, dict[str, Any]], Any]
     otherwise: str = "mlp"
+    n_scores: int = 1
 
     @classmethod
-    def named(cls, name: str | None, make: Callable[[str, int, dict[str, Any]], Any]) -> TableNetwork:
+    def named(
+        cls, name: str | None, make: Callable[[str, int, dict[str, Any]], Any], n_scores: int = 1
+    ) -> TableNetwork:
         """That of "tabular", which holds for all rows, or of "auto".
 
         Parameters
@@ -40,12 +46,14 @@ class TableNetwork(NamedTuple):
             None stands for "auto".
         make : callable
             As above.
+        n_scores : int, default 1
+            As above.
 
         Returns
         -------
         TableNetwork
         """
-        return cls(make, "tabular" if name == "tabular" else "mlp")
+        return cls(make, "tabular" if name == "tabular" else "mlp", n_scores)
 
     def __call__(self, size: int) -> Any:
         """The network of rows of which only the number of columns is known."""
@@ -77,7 +85,25 @@ class TableNetwork(NamedTuple):
             return None
         scaling = Standardiser.robust(sample, numeric, None if weight is None else weight[chosen])
         bins = _bins(rows, labels, spiky_columns(sample, numeric), scaling)
-        return self.make("tabular", rows.shape[1], {"numeric": tuple(numeric), "bins": tuple(bins)}), scaling
+        options = {"hidden": default_widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
+        return self.make("tabular", rows.shape[1], options), scaling
+
+
+def default_widths(n_scores: int, n_rows: int) -> tuple[int, int]:
+    """The widths of the hidden layers of a table's network, by default.
+
+    Parameters
+    ----------
+    n_scores : int
+        Number of scores of a row: that of classes, if there are more than two, or of labels.
+    n_rows : int
+        Number of training rows. Wide layers of many classes overfit a few hundred.
+
+    Returns
+    -------
+    tuple of int
+    """
+    return WIDE if n_scores >= WIDE_SCORES and n_rows >= WIDE_ROWS else WIDTHS
 
 
 def _bins(rows: Any, labels: NDArray[Any], spiky: list[int], scaling: Standardiser) -> list[tuple[int, float, float]]:

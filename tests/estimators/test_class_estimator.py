@@ -98,9 +98,9 @@ def test_a_weight_in_score_and_calibration_counts_as_repeated_rows(fitted):
     assert fitted.score(NEW, Y_NEW, sample_weight=weight) == pytest.approx(fitted.score(NEW[twice], Y_NEW[twice]))
     rows = np.arange(120)
     options = {"validation": None, "batch_size": None, "standardize": False, "dtype": "float64", "network": "linear"}
-    weighted = tiny(**{**options, "hidden": (64, 64)}).fit(X[rows], Y[rows], sample_weight=weight[rows])
+    weighted = tiny(**{**options, "hidden": None}).fit(X[rows], Y[rows], sample_weight=weight[rows])
     repeats = np.repeat(rows, weight[rows])
-    repeated = tiny(**{**options, "hidden": (64, 64)}).fit(X[repeats], Y[repeats])
+    repeated = tiny(**{**options, "hidden": None}).fit(X[repeats], Y[repeats])
     np.testing.assert_allclose(weighted.predict_proba(NEW[:50]), repeated.predict_proba(NEW[:50]), atol=1e-6)
 
 

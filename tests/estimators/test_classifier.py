@@ -212,7 +212,7 @@ def test_warm_start_begins_at_the_last_weights_of_each_network_that_votes():
 
 def test_partial_fit_on_the_same_rows_is_fit():
     """A linear network starts at zero, and batches of all rows leave nothing to chance."""
-    options = {"network": "linear", "hidden": (64, 64), "dtype": "float64", "batch_size": 240, "steps": 5}
+    options = {"network": "linear", "hidden": None, "dtype": "float64", "batch_size": 240, "steps": 5}
     options |= {"schedule": "constant"}  # a stream has no end
     whole = tiny("min", **options).fit(X, Y)
     parts = tiny("min", **options)
@@ -445,7 +445,7 @@ def two_layers(n_features):
 
 
 def test_a_function_that_builds_a_network_is_taken():
-    estimator = tiny(network=two_layers, hidden=(64, 64)).fit(X, Y)
+    estimator = tiny(network=two_layers, hidden=None).fit(X, Y)
     assert [p.shape for p in estimator.model_.parameters] == [(3, 3), (3,), (3, 2), (2,), (2, 1), (1,)]
     assert np.array_equal(pickle.loads(pickle.dumps(estimator)).predict(X), estimator.predict(X))
 

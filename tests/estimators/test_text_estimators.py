@@ -150,7 +150,7 @@ def test_a_text_network_ignores_no_option(method, options, message):
 def test_only_options_other_than_the_defaults_are_refused():
     parameters = inspect.signature(MeasureClassifier).parameters
     assert all(parameters[name].default == PARAMETERS[name].default for name in NETWORK_OPTIONS)
-    classifier(hidden=[64, 64], steps=1).fit(TEXTS, Y)
+    classifier(activation="relu", steps=1).fit(TEXTS, Y)
 
 
 def test_texts_are_for_one_process():

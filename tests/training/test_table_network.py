@@ -1,5 +1,7 @@
 """`network="auto"`: the network of a table, and its scaling, by what its columns hold."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -58,6 +60,35 @@ def test_amounts_that_are_rare_are_looked_for_in_more_rows_beside_their_labels(n
     rows = np.where(RNG.random(n_rows) < 0.9, 0.0, amounts)[:, None]
     _, _, options = made.of_rows(rows, rows[:, 0] % 2, None)[0]
     assert len(options["bins"]) == 60
+
+
+@pytest.mark.parametrize(("n_scores", "n_rows", "width"), [
+    (1, 10_000, 64), (5, 10_000, 64), (6, 499, 64), (6, 500, 128), (26, 10_000, 128),
+])  # fmt: skip
+def test_layers_are_wide_where_many_classes_have_rows_enough(n_scores, n_rows, width):
+    rows = RNG.normal(size=(n_rows, 2))
+    (_, _, options), _ = made._replace(n_scores=n_scores).of_rows(rows, np.zeros(n_rows), None)
+    assert options["hidden"] == (width, width)
+
+
+SIX_CLASSES = RNG.integers(0, 6, 600)
+SIX_LABELS = RNG.integers(0, 2, (600, 6))
+
+
+@pytest.mark.parametrize(
+    ("labels", "measure"), [(SIX_CLASSES, "macro_f1"), (SIX_LABELS, "f1")], ids=["classes", "labels"]
+)
+def test_fit_and_the_estimator_choose_wide_layers_and_keep_widths_that_are_given(labels, measure):
+    clone = pytest.importorskip("sklearn.base").clone
+    rows, options = RNG.normal(size=(600, 2)), {"steps": 1, "validation": None}
+    model = an.fit(rows, labels, measure, seed=0, **options)
+    assert model.network_description["hidden"] == [128, 128]
+    estimator = an.MeasureClassifier(measure, random_state=0, **options)
+    chosen, given = (clone(estimator).set_params(hidden=widths).fit(rows, labels) for widths in (None, (3, 2)))
+    assert chosen.model_.network_description["hidden"] == [128, 128]
+    assert given.model_.network_description["hidden"] == [3, 2]
+    for fitted in (chosen, given):
+        assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(rows), fitted.predict(rows))
 
 
 @pytest.mark.parametrize(("given", "name", "scaled_by"), [
