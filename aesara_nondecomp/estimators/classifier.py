@@ -58,8 +58,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         "attention" and "lstm" take lists of str (extra ``text``). A callable returns a Network for a number of columns;
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, optional
-        Widths of the hidden layers of mlp or tabular. Any other network refuses it. Default: (64, 64); where rows with
-        numeric columns have at least six classes or labels and there are at least 500, (128, 128).
+        Widths of the hidden layers of mlp or tabular. Any other network refuses it. Default: (64, 64), or (128, 128)
+        for scaled tables with a numeric column, six classes or labels, and 500 training rows, or more.
     activation : str, default "relu"
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data import BatchSource, Standardiser
-from aesara_nondecomp.data.columns import bins_of_columns, numeric_columns, spiky_columns
+from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns, spiky_columns
+from aesara_nondecomp.networks.tabular import Bin
 
 SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
 BINNED_ROWS = 100_000  # a column of amounts that are rare needs more of them
@@ -85,34 +86,28 @@ class TableNetwork(NamedTuple):
             return None
         scaling = Standardiser.robust(sample, numeric, None if weight is None else weight[chosen])
         bins = _bins(rows, labels, spiky_columns(sample, numeric), scaling)
-        options = {"hidden": default_widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
+        if bins is None:
+            return None
+        options = {"hidden": _widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
         return self.make("tabular", rows.shape[1], options), scaling
 
 
-def default_widths(n_scores: int, n_rows: int) -> tuple[int, int]:
-    """The widths of the hidden layers of a table's network, by default.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of scores of a row: that of classes, if there are more than two, or of labels.
-    n_rows : int
-        Number of training rows. Wide layers of many classes overfit a few hundred.
-
-    Returns
-    -------
-    tuple of int
-    """
+def _widths(n_scores: int, n_rows: int) -> tuple[int, int]:
+    """The widths of the hidden layers; wide ones of many classes overfit a few hundred rows."""
     return WIDE if n_scores >= WIDE_SCORES and n_rows >= WIDE_ROWS else WIDTHS
 
 
-def _bins(rows: Any, labels: NDArray[Any], spiky: list[int], scaling: Standardiser) -> list[tuple[int, float, float]]:
-    """Bins of the columns with a spike, in units of the network's input."""
-    if not spiky:
+def _bins(rows: Any, labels: NDArray[Any], columns: list[int], scaling: Standardiser) -> list[Bin] | None:
+    """Bins of the columns with a spike, in units of the network's input; None if they are not finite."""
+    if not columns:
         return []
     chosen = _evenly(len(rows), BINNED_ROWS)
-    sample = scaling.transform(np.asarray(rows[chosen], dtype=np.float64), np.float64)
-    return bins_of_columns(sample, spiky, labels[chosen], len(rows))
+    blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
+    values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])
+    if not np.isfinite(values).all():
+        return None
+    of_columns = Standardiser(scaling.mean_[columns], scaling.scale_[columns], scaling.clip)
+    return bins_of_spiky_columns(of_columns.transform(values, np.float64), columns, labels[chosen], len(rows))
 
 
 def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:

@@ -102,8 +102,8 @@ class Split(NamedTuple):
 
     @property
     def labels(self) -> NDArray[Any]:
-        """What tells the training rows apart: their cells where these play a part, else signs."""
-        return self.signs if self.cell is None else self.cell
+        """The labels of the training rows: signs, or of more than two classes, or of several labels, their cells."""
+        return self.signs if self.cell is None or len(self.classes) == 2 else self.cell
 
 
 class TrainingData(NamedTuple):

@@ -45,6 +45,15 @@ def columns(folder):
     return {**numbers, "colour": np.array([row["colour"] for row in rows], dtype=object)}
 
 
+def test_widths_are_those_given_or_wide_for_many_classes(folder, tmp_path):
+    assert load_model(folder / "one.model").network_description["hidden"] == [4]
+    with open(tmp_path / "many.csv", "w") as file:
+        file.write("a,kind\n" + "".join(f"{k / 7:.4f},{k % 6}\n" for k in range(600)))
+    train = ["train", str(tmp_path / "many.csv"), "--target", "kind", "--measure", "macro_f1", "--steps", "1"]
+    assert main([*train, "--validation", "0", "--quiet", "--out", str(tmp_path / "many.model")]) == 0
+    assert load_model(tmp_path / "many.model").network_description["hidden"] == [128, 128]
+
+
 def test_predictions_are_those_of_the_model_with_a_probability_for_each_class(folder, tmp_path):
     model, path = load_model(folder / "one.model"), tmp_path / "p.csv"
     arguments = ["predict", str(folder / "one.model"), str(folder / "rows.csv"), "--out", str(path), "--quiet"]

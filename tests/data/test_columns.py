@@ -1,5 +1,6 @@
 """What is read off the columns of a table: which are numeric, where one value is frequent, medians and quartiles."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_columns, numeric_columns, spiky_columns
+from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_spiky_columns, numeric_columns, spiky_columns
 
 RNG = np.random.default_rng(0)
 
@@ -42,7 +43,8 @@ def test_a_column_is_numeric_unless_it_holds_zeros_and_ones_alone():
 
 def bins_of(X, columns, labels=None, n_rows=None):
     """Of the columns with a spike; labels of one class do not ask for more bins."""
-    return bins_of_columns(X, spiky_columns(X, columns), np.zeros(len(X)) if labels is None else labels, n_rows)
+    spiky = spiky_columns(X, columns)
+    return bins_of_spiky_columns(X[:, spiky], spiky, np.zeros(len(X)) if labels is None else labels, n_rows)
 
 
 def edges_of(X, column=0, labels=None):
@@ -113,8 +115,31 @@ def losses_and_labels(rows_of_an_amount, n=12_000, n_amounts=60, n_classes=2):
 def test_where_single_amounts_tell_the_label_each_is_an_edge(rows_of_an_amount, n_classes):
     X, labels = losses_and_labels(rows_of_an_amount, n_classes=n_classes)
     assert edges_of(X, 0, labels) == sorted(set(X[:, 0]))
-    assert len(edges_of(X, 0, RNG.permutation(labels))) <= 33  # labels that have nothing to do with it
-    assert len(edges_of(X, 0, X[:, 0] > 1800)) <= 33  # or of which fewer bins tell as much
+    of_rare_classes = np.where(X[:, 0] > 0, n_classes + labels, labels)
+    assert edges_of(X, 0, of_rare_classes) == sorted(set(X[:, 0]))
+    assert len(edges_of(X, 0, X[:, 0] > 1800)) <= 33  # fewer bins tell as much
+
+
+def label_sets(n_labels):
+    return RNG.integers(0, 2**n_labels, 5000)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [RNG.integers(0, 2, 5000), RNG.integers(0, 26, 5000), RNG.integers(0, 300, 5000), label_sets(8), label_sets(40)],
+    ids=["2 classes", "26 classes", "300 classes", "sets of 8 labels", "sets of 40 labels"],
+)
+def test_labels_that_have_nothing_to_do_with_a_column_ask_for_no_more_than_32_bins(labels):
+    values = np.where(RNG.random(5000) < 0.5, 0.0, np.round(np.exp(RNG.normal(8.5, 1.0, 5000))))
+    assert len(bins_of(values[:, None], [0], labels)) <= 33
+
+
+def test_more_bins_that_tell_labels_hardly_better_are_not_taken():
+    X, _ = losses_and_labels(10, n_amounts=40)
+    of_an_amount = np.flatnonzero(X[:, 0] == 1550.0)
+    for positives, edges in ((5, 21), (10, 41)):
+        labels = np.isin(np.arange(len(X)), of_an_amount[:positives])
+        assert len(edges_of(X, 0, labels)) == edges
 
 
 def test_more_bins_than_32_are_kept_to_one_for_25_rows_too():
@@ -124,15 +149,17 @@ def test_more_bins_than_32_are_kept_to_one_for_25_rows_too():
     assert len(bins_of(X, [0], labels, n_rows=12_000)) == 60  # of which these are a sample
 
 
-def test_the_likelihood_of_labels_is_that_of_each_row_left_out_by_the_others_of_its_bin_and_two_of_all():
+def test_the_likelihood_of_labels_is_that_of_each_row_left_out_by_the_others_of_its_bin_and_a_prior():
     values, labels = RNG.integers(0, 12, 90).astype(float), RNG.integers(0, 3, 90)
     edges = np.array([0.0, 1.0, 4.0, 11.0])
     of_bin = np.array([sum(edges <= value) for value in values])
-    expected = 0.0
-    for row in range(90):
+    reached = dict.fromkeys((2, 20, 200, 2000), 0.0)  # by the rows that the shares of all labels count as
+    for row, n in itertools.product(range(90), reached):
         others = labels[(of_bin == of_bin[row]) & (np.arange(90) != row)]
-        expected += np.log((np.sum(others == labels[row]) + 2 * np.mean(labels == labels[row])) / (len(others) + 2))
-    assert _left_out_likelihood(values, labels, edges) == pytest.approx(expected)
+        reached[n] += np.log((np.sum(others == labels[row]) + n * np.mean(labels == labels[row])) / (len(others) + n))
+    found = np.unique(values)
+    counts = np.array([[np.sum((values == value) & (labels == label)) for label in range(3)] for value in found])
+    assert _left_out_likelihood(found, counts, edges) == pytest.approx(max(reached.values()))
 
 
 def test_40_percent_are_a_spike():

@@ -8,7 +8,7 @@ import scipy.sparse
 
 import aesara_nondecomp as an
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import bins_of_columns
+from aesara_nondecomp.data.columns import bins_of_spiky_columns
 from aesara_nondecomp.training.table_network import BINNED_ROWS, SAMPLED_ROWS, TableNetwork
 
 N_ROWS = 300
@@ -25,7 +25,7 @@ def test_numeric_columns_are_waved_spiky_ones_binned_and_both_scaled_by_median_a
     (name, size, options), scaling = made.of_rows(TABLE, Y, None)
     robust = Standardiser.robust(TABLE, [3, 4])
     assert (name, size, options["numeric"]) == ("tabular", 5, (3, 4)) and scaling.as_dict() == robust.as_dict()
-    bins = bins_of_columns(scaling.transform(TABLE), [4], Y)
+    bins = bins_of_spiky_columns(scaling.transform(TABLE)[:, [4]], [4], Y)
     assert options["bins"] == tuple(bins) and {column for column, _, _ in bins} == {4}
     low, high = scaling.transform(TABLE)[:, 4].min(), scaling.transform(TABLE)[:, 4].max()
     assert (bins[0][1], bins[-1][2]) == (low, high)
@@ -60,6 +60,44 @@ def test_amounts_that_are_rare_are_looked_for_in_more_rows_beside_their_labels(n
     rows = np.where(RNG.random(n_rows) < 0.9, 0.0, amounts)[:, None]
     _, _, options = made.of_rows(rows, rows[:, 0] % 2, None)[0]
     assert len(options["bins"]) == 60
+
+
+def test_amounts_of_the_small_sample_alone_make_no_bins():
+    rows = np.zeros((BINNED_ROWS + 50_000, 1))
+    of_samples = [set(np.linspace(0, len(rows) - 1, most).astype(int)) for most in (SAMPLED_ROWS, BINNED_ROWS)]
+    rows[sorted(of_samples[0] - of_samples[1])[:2], 0] = 1.0, 2.0
+    (_, _, options), _ = made.of_rows(rows, np.arange(len(rows)) % 2, None)
+    assert options["bins"] == ()
+
+
+def test_a_missing_number_outside_the_small_sample_is_refused_as_elsewhere():
+    rows = np.where(RNG.random(3 * SAMPLED_ROWS) < 0.9, 0.0, RNG.integers(1, 60, 3 * SAMPLED_ROWS))[:, None]
+    rows[1, 0] = np.nan
+    with pytest.raises(ValueError, match="features must be finite.*row 1"):
+        an.fit(rows, np.arange(len(rows)) % 2, validation=None, steps=1)
+
+
+LOSSES = np.where(RNG.random(6000) < 0.8, 0.0, 1500.0 + 10 * RNG.integers(0, 40, 6000))
+KINDS = np.where(LOSSES > 0, 1 + (LOSSES // 10) * 7 % 11 % 2, RNG.integers(0, 3, 6000)).astype(int)
+
+
+@pytest.mark.parametrize(("labels", "measure", "given"), [
+    (KINDS == 1, "f1", {}),
+    (KINDS == 1, "f1", {"sample_weight": RNG.integers(0, 3, 6000)}),
+    (KINDS, "macro_f1", {"sample_weight": RNG.integers(0, 3, 6000)}),
+    (np.eye(3, dtype=int)[KINDS], "f1", {}),
+], ids=["two classes", "weights", "three classes", "three labels"])  # fmt: skip
+@pytest.mark.parametrize("validation", [None, 0.3, 2])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # one step teaches nothing
+def test_bins_follow_the_labels_of_the_rows_that_are_trained_on(labels, measure, given, validation):
+    model = an.fit(LOSSES[:, None], labels, measure, validation=validation, steps=1, seed=0, **given)
+    assert len(model.network_description["bins"]) == 40
+
+
+def test_bins_follow_labels_and_not_groups():
+    labels, groups = RNG.permutation(KINDS == 1), np.where(KINDS == 1, "a", "b")
+    model = an.fit(LOSSES[:, None], labels, "worst_cell", groups=groups, validation=None, steps=1, seed=0)
+    assert len(model.network_description["bins"]) < 33
 
 
 @pytest.mark.parametrize(("n_scores", "n_rows", "width"), [
