@@ -59,7 +59,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, optional
         Widths of the hidden layers of mlp or tabular. Any other network refuses it. Default: (64, 64), or (128, 128)
-        for scaled tables with a numeric column, six classes or labels, and 500 training rows, or more.
+        for scaled tables with a numeric column, six classes or labels, and 500 rows, or more.
     activation : str, default "relu"
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0

@@ -110,7 +110,7 @@ def fit(
     network : str, sequence of int, Network, TrainFunctions, Model or callable, default "auto"
         What to train. "auto" is "tabular" for rows with numeric columns, which are scaled by median and quartiles;
         "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64 ("tabular" of
-        128 for six classes or labels and 500 training rows, or more), and of more than two classes with a score for
+        128 for six classes or labels and 500 rows, or more), and of more than two classes with a score for
         each. Or
 
         - a name: "mlp", "tabular", "linear", or for texts "attention" or "lstm";

@@ -229,7 +229,7 @@ PARAMETERS: dict[str, Parameter] = {
     "hidden": Parameter(
         None, "sequence of int >= 1", _optional(_widths),
         "Widths of the hidden layers of mlp or tabular; () for none, 0 on the command line. By default 64 and 64, or "
-        "128 and 128 for scaled tables with a numeric column, six classes or labels, and 500 training rows, or more.",
+        "128 and 128 for scaled tables with a numeric column, six classes or labels, and 500 rows, or more.",
         _read_widths,
     ),
     "activation": Parameter(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data import BatchSource, Standardiser
-from aesara_nondecomp.data.columns import bins_of_spiky_columns, numeric_columns, spiky_columns
+from aesara_nondecomp.data.columns import FEW_BINS, bins_of_spiky_columns, numeric_columns, room_for_bins, spiky_columns
 from aesara_nondecomp.networks.tabular import Bin
 
 SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
@@ -101,7 +101,8 @@ def _bins(rows: Any, labels: NDArray[Any], columns: list[int], scaling: Standard
     """Bins of the columns with a spike, in units of the network's input; None if they are not finite."""
     if not columns:
         return []
-    chosen = _evenly(len(rows), BINNED_ROWS)
+    few = room_for_bins(len(rows), len(columns)) <= FEW_BINS
+    chosen = _evenly(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
     blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
     values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])
     if not np.isfinite(values).all():

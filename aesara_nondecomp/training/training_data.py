@@ -102,8 +102,10 @@ class Split(NamedTuple):
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The labels of the training rows: signs, or of more than two classes, or of several labels, their cells."""
-        return self.signs if self.cell is None or len(self.classes) == 2 else self.cell
+        """Labels of the training rows: signs, or classes if there are more than two, or numbers of sets of labels."""
+        if self.cell is None or len(self.classes) == 2:
+            return self.signs
+        return self.cell % len(self.classes) if self.classes else self.cell  # cells are classes, group after group
 
 
 class TrainingData(NamedTuple):

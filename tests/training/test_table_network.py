@@ -94,8 +94,9 @@ def test_bins_follow_the_labels_of_the_rows_that_are_trained_on(labels, measure,
     assert len(model.network_description["bins"]) == 40
 
 
-def test_bins_follow_labels_and_not_groups():
-    labels, groups = RNG.permutation(KINDS == 1), np.where(KINDS == 1, "a", "b")
+@pytest.mark.parametrize("kinds", [KINDS == 1, KINDS], ids=["two classes", "three classes"])
+def test_bins_follow_labels_and_not_groups(kinds):
+    labels, groups = RNG.permutation(kinds), np.where(KINDS == 1, "a", "b")
     model = an.fit(LOSSES[:, None], labels, "worst_cell", groups=groups, validation=None, steps=1, seed=0)
     assert len(model.network_description["bins"]) < 33
 
