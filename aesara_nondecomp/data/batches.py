@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_floats
-from aesara_nondecomp._checks import positive_int, random_generator, shown, suggestion, warn_caller
+from aesara_nondecomp._checks import positive_int, random_generator, warn_caller
 from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
-from aesara_nondecomp.data.samplers import EpochSampler, PartSampler, child_seed, stored_count
+from aesara_nondecomp.data.samplers import EpochSampler, PartSampler, checked_sampler, child_seed, stored_count
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
 BLOCK_BYTES = 2**20  # fits in a core's cache
@@ -135,7 +134,7 @@ class MiniBatches:
         self.batch_size = usable_batch_size(batch_size, len(signs))
         self.steps_per_epoch = -(-len(signs) // self.batch_size)
         self._cell = cell
-        parts, counts = _parts(sampler, signs, cell, self.batch_size)
+        parts, counts = _parts(checked_sampler(sampler), signs, cell, self.batch_size)
         self._positives = None if parts is None else sum(n for rows, n in zip(parts, counts) if signs[rows[0]] > 0)
         share = float(np.mean(signs > 0)) if self._positives is None else self._positives / self.batch_size
         self.positive_share = share if sample_weight is None else _share_of_weight(signs, np.abs(self._y), share)
@@ -313,15 +312,9 @@ def _positives_per_batch(sampler: str | float, prior: float, batch_size: int) ->
 
 
 def _share_wanted(sampler: str | float, prior: float) -> float | None:
-    shares = {"natural": None, "stratified": prior, "balanced": 0.5}
-    if isinstance(sampler, str) and sampler in shares:
-        return shares[sampler]
-    if isinstance(sampler, numbers.Real) and not isinstance(sampler, bool) and 0.0 < sampler < 1.0:
-        return float(sampler)
-    raise ValueError(
-        "sampler must be a name or a share of positives strictly between 0 and 1, got "
-        f"{shown(sampler)}. {suggestion(shown(sampler), shares)}"
-    )
+    if isinstance(sampler, str):
+        return {"stratified": prior, "balanced": 0.5}.get(sampler)
+    return sampler
 
 
 def usable_batch_size(batch_size: int, rows: int) -> int:

@@ -8,9 +8,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import require, share, shown, suggestion
 
+SAMPLERS = ("natural", "stratified", "balanced", "cell_balanced")
 GROUPED_BLOCKS = 256  # of rows on a disk, that are shuffled together
+
+
+def checked_sampler(value: Any) -> str | float:
+    """Check how mini-batches are to be drawn.
+
+    Parameters
+    ----------
+    value : object
+        A name of `SAMPLERS`, or a share of positives in (0, 1).
+
+    Returns
+    -------
+    str or float
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if isinstance(value, str) and value in SAMPLERS:
+        return value
+    try:
+        return share("sampler", value)
+    except ValueError:
+        raise ValueError(
+            f"sampler must be a name or a share of positives strictly between 0 and 1, got {shown(value)}. "
+            f"{suggestion(value, SAMPLERS)}"
+        ) from None
 
 
 class _RowStream:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aesara_nondecomp._checks import choose, number, positive_int, require, share, shown, suggestion
+from aesara_nondecomp._checks import choose, number, positive_int, require, shown
+from aesara_nondecomp.data.samplers import checked_sampler
 from aesara_nondecomp.measures.constraints import check_constraints
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.recipes import BUILDERS, Recipe
@@ -140,19 +141,6 @@ def _schedule(name: str, value: Any) -> Any:
     return value
 
 
-def _sampler(name: str, value: Any) -> Any:
-    names = ("natural", "stratified", "balanced", "cell_balanced")
-    if isinstance(value, str) and value in names:
-        return value
-    try:
-        return share(name, value)
-    except ValueError:
-        raise ValueError(
-            f"{name} must be a name or a share of positives strictly between 0 and 1, got {shown(value)}. "
-            f"{suggestion(value, names)}"
-        ) from None
-
-
 def _widths(name: str, value: Any) -> tuple[int, ...]:
     listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
     listed = listed or isinstance(value, np.ndarray) and value.ndim == 1
@@ -276,8 +264,9 @@ PARAMETERS: dict[str, Parameter] = {
         "Weight decay of the weight matrices; by default the algorithm's for adamw, and 0 for others.", float,
     ),
     "sampler": Parameter(
-        "natural", "natural, stratified, balanced, cell_balanced, or float in (0, 1)", _sampler,
-        "How batches are drawn, or the share of positives in each.", _read_sampler,
+        "natural", "natural, stratified, balanced, cell_balanced, or float in (0, 1)",
+        lambda name, value: checked_sampler(value), "How batches are drawn, or the share of positives in each.",
+        _read_sampler,
     ),
     "standardize": Parameter(True, "bool", _flag, "Centre and scale dense columns by the training rows."),
     "prior": Parameter(

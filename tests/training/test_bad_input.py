@@ -104,6 +104,7 @@ FIT = [
     ({"schedule": "cosin"}, "unknown schedule 'cosin'. Did you mean 'cosine'"),
     ({"algorithm": RECIPE._replace(normalize="priors")}, "unknown normalize 'priors'. Did you mean 'prior'"),
     ({"sampler": "stratifed"}, "sampler must be a name.*got 'stratifed'. Did you mean 'stratified'"),
+    ({"sampler": "cell_balancd"}, "sampler must be a name.*got 'cell_balancd'. Did you mean 'cell_balanced'"),
     ({"sampler": 1.5}, "share of positives strictly between 0 and 1, got 1.5"),
     ({"sampler": "balanced", "batch_size": 1}, "room for both classes in a batch, got batch_size=1"),
     ({"seed": -1}, "seed must be a non-negative integer.*got -1"),
