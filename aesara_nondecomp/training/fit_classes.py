@@ -29,6 +29,7 @@ from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_cells, check_held_cells
 from aesara_nondecomp.training.param_checks import (
+    check_compilation,
     check_further,
     check_network,
     functions_of_scores,
@@ -205,8 +206,7 @@ def _checked(
     for name, value in unavailable.items():
         require(value is None, f"{name} is for labels of two classes: of several, leave it out", value)
     given = check_parameters(**options)
-    chosen_here = {"optimizer": optimizer, "backend": backend}
-    check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
+    check_compilation(isinstance(network, (ClassModel, ClassFunctions)), optimizer, backend)
     chosen = multiclass.get(measure)
     classes = encode_classes(y).classes
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
@@ -219,8 +219,6 @@ def _checked(
     one_each = GroupedCells.of(np.arange(len(classes)), (), classes)
     for constraint in given["constraints"]:
         one_each.against_rest(constraint)  # refuses one of no class
-    if isinstance(network, (ClassModel, ClassFunctions)):
-        require(optimizer is None, "compiled functions have their own optimizer: leave optimizer out", optimizer)
     return given, chosen, classes
 
 

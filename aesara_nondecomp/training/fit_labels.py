@@ -27,7 +27,13 @@ from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
 from aesara_nondecomp.training.label_recipes import label_recipe
-from aesara_nondecomp.training.param_checks import check_further, check_network, functions_of_scores, on_first_process
+from aesara_nondecomp.training.param_checks import (
+    check_compilation,
+    check_further,
+    check_network,
+    functions_of_scores,
+    on_first_process,
+)
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
 from aesara_nondecomp.training.trainer import complete_training, with_votes
@@ -157,8 +163,7 @@ def _checked(
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)
-    chosen_here = {"optimizer": optimizer, "backend": backend}
-    check_parameters(**{name: value for name, value in chosen_here.items() if value is not None})
+    check_compilation(False, optimizer, backend)
     require(given["sampler"] == "natural", "sampler must be 'natural' for a matrix of labels", given["sampler"])
     return given, Averaged.get(measure)
 

@@ -89,11 +89,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     ValueError
         If the network is of no known kind, cannot take X, or leaves another argument without effect.
     """
-    compiled = isinstance(network, (Model, TrainFunctions))
-    for name, value in (("optimizer", optimizer), ("backend", backend)):
-        if value is not None:
-            require(not compiled, f"compiled functions have their own {name}: leave {name} out", value)
-            check_parameters(**{name: value})
+    check_compilation(isinstance(network, (Model, TrainFunctions)), optimizer, backend)
     if isinstance(network, Model):
         check_further(network, standardize)
         return network.functions
@@ -122,6 +118,29 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
     return _maker("mlp", n_scores, hidden=PARAMETERS["hidden"].check("network", network))
+
+
+def check_compilation(compiled: bool, optimizer: Any, backend: Any) -> None:
+    """Check how a network is to be compiled, which compiled functions have decided.
+
+    Parameters
+    ----------
+    compiled : bool
+        Whether `network` is compiled functions, or a model, which has some.
+    optimizer : str, Optimiser or None
+        As given to `fit`.
+    backend : str or None
+        As given to `fit`.
+
+    Raises
+    ------
+    ValueError
+        If one is unknown, or given beside compiled functions.
+    """
+    for name, value in (("optimizer", optimizer), ("backend", backend)):
+        if value is not None:
+            require(not compiled, f"compiled functions have their own {name}: leave {name} out", value)
+            check_parameters(**{name: value})
 
 
 def check_further(model: NetworkModel, standardize: bool) -> None:
