@@ -34,17 +34,6 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 
-def refuse_beside(given: Any, why: str, **others: Any) -> None:
-    """Raise a ValueError if `given` and one of `others` are both given, since the latter would be ignored."""
-    for name, value in others.items():
-        require(given is None or value is None, f"{why}: leave {name} out", value)
-
-
-def check_kind(name: str, value: Any, kinds: Any, what: str) -> None:
-    """Raise a ValueError unless `value` is None or an instance of `kinds`, a class or a tuple of classes."""
-    require(value is None or isinstance(value, kinds), f"{name} must be {what}", value)
-
-
 def number(name: str, value: Any, what: str = "a number") -> float:
     """Return `value` as a float, or raise a ValueError naming the parameter."""
     try:
