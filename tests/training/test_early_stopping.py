@@ -135,7 +135,7 @@ def test_auto_waits_for_three_evaluations_and_of_several_networks_for_five(rows,
     assert made("auto") == made(patience) != made(8 - patience)
 
 
-SETTINGS = Settings(2000, 0.01, schedules.constant(), 0.99, 0.0, 1.0, 32, "natural", "mean", first_evaluation=15)
+SETTINGS = Settings(2000, 0.01, schedules.constant(), 0.99, 0.0, 1.0, 32, "natural", "prior", first_evaluation=15)
 
 
 def test_the_same_patience_and_interval_hold_for_several_classes_and_several_labels():
