@@ -20,9 +20,9 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.class_labels import needs_classes
 from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
-from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe, weight_decay
+from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
-from aesara_nondecomp.training.run_settings import BATCH_SIZE, value_or
+from aesara_nondecomp.training.run_settings import BATCH_SIZE, value_or, weight_decay
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 if TYPE_CHECKING:  # slow, and most labels are of two classes

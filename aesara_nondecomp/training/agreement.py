@@ -9,10 +9,32 @@ from typing import Any
 from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
+from aesara_nondecomp.parallel import Communicator, agree
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.checkpoints import plain
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.holdout import is_pair
+
+
+def agree_on_arguments(comm: Communicator, arguments: Mapping[str, Any], **more: Any) -> None:
+    """Check that all processes were given the same arguments.
+
+    Parameters
+    ----------
+    comm : communicator
+        Of the processes.
+    arguments : mapping of str to object
+        Checked arguments of `fit`, without the rows of each process.
+    **more : object
+        Further arguments.
+
+    Raises
+    ------
+    ValueError
+        In all processes, if arguments differ.
+    """
+    if comm.size > 1:
+        agree(comm, stated({**arguments, **more}))
 
 
 def stated(arguments: Mapping[str, Any]) -> dict[str, str]:

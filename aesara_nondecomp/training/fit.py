@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
-from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.history import Step
-from aesara_nondecomp.metrics.cell_threshold import CellGoal
-from aesara_nondecomp.models import Model
-from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import Communicator, agree, all_succeed, communicator, distributed
-from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.agreement import stated
-from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.parallel import Communicator, communicator
 from aesara_nondecomp.training.class_labels import is_of_classes
-from aesara_nondecomp.training.cross_fitting import CrossFit
-from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.fit_binary import fit_binary
 from aesara_nondecomp.training.former_parameters import fit_parameters
-from aesara_nondecomp.training.groups import (
-    check_cells,
-    check_held_cells,
-)
-from aesara_nondecomp.training.held_out import judged, monitor_of
-from aesara_nondecomp.training.param_checks import (
-    check_algorithm,
-    check_network,
-    check_prior,
-    check_recipe,
-    on_first_process,
-)
-from aesara_nondecomp.training.parameters import check_parameters
-from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
-from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
+from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.streamed_rows import inputs_of
-from aesara_nondecomp.training.trainer import complete_training, with_votes
-from aesara_nondecomp.training.training_data import TrainingData, prepare
-
-if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
-    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Callback = Callable[[Step], Any]
 
@@ -234,133 +205,25 @@ def fit(
         "refit": getattr(validation, "refit", None) or None,
     }  # fmt: skip
     X, y = inputs_of(X, y, target, alone, comm)
-    of_labels = any(comm.allgather(is_indicator_matrix(y)))  # a process without rows may have no matrix
-    if of_labels or is_of_classes(y, measure, comm):
-        unavailable = {"positive": positive, "prior": prior}
-        of_cells = {"groups": groups, "constraints": constraints or None}
-        options = {
-            "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
-            "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
-            "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
-        }  # fmt: skip
-        several: dict[str, Any] = {
-            "algorithm": algorithm, "network": network, "optimizer": optimizer, "sample_weight": sample_weight,
-            "validation_groups": validation_groups, "seed": seed, "comm": comm, "backend": backend,
-            "options": options,
-        }  # fmt: skip
-        if of_labels:
-            from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
+    options = {
+        "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule,
+        "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize, "validation": validation,
+        "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
+    }  # fmt: skip
+    shared: dict[str, Any] = {
+        "algorithm": algorithm, "network": network, "optimizer": optimizer, "sample_weight": sample_weight,
+        "validation_groups": validation_groups, "seed": seed, "comm": comm, "backend": backend,
+    }  # fmt: skip
+    if any(comm.allgather(is_indicator_matrix(y))):  # a process without rows may have no matrix
+        from aesara_nondecomp.training.fit_labels import fit_labels  # takes long to load
 
-            return fit_labels(X, y, measure, unavailable={**unavailable, **of_cells}, **several)
+        unavailable = {"positive": positive, "prior": prior, "groups": groups, "constraints": constraints or None}
+        return fit_labels(X, y, measure, unavailable=unavailable, options=options, **shared)
+    options["constraints"] = constraints
+    if is_of_classes(y, measure, comm):
         from aesara_nondecomp.training.fit_classes import fit_classes  # takes long to load
 
-        several["options"] = {**options, "constraints": constraints}
-        return fit_classes(X, y, measure, groups=groups, unavailable=unavailable, **several)
-    arguments = {
-        "algorithm": algorithm, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate,
-        "schedule": schedule, "averaging": averaging, "l2": l2, "sampler": sampler, "standardize": standardize,
-        "prior": prior, "validation": validation, "on_step": on_step, "checkpoint": checkpoint, "progress": progress,
-        "constraints": constraints,
-    }  # fmt: skip
-    given, measure, trained = all_succeed(comm, lambda: _checked(X, measure, network, optimizer, backend, arguments))
-    constraints = given["constraints"]
-    cells = all_succeed(comm, lambda: check_cells(groups, measure, constraints, algorithm, given["sampler"], comm))
-    if comm.size > 1:
-        chosen = {"optimizer": optimizer, "backend": backend, "positive": positive, "seed": seed}
-        agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
-    stopping, callbacks = given["validation"], on_first_process(given["on_step"], comm)
-    stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
-    rng = generator_of(seed, stored, comm)
-    start = dict(rng.bit_generator.state)
-    stopping = _with_threshold_rows(stopping, algorithm)
-    refits = stopping is not None and stopping.refit
-    data = prepare(
-        X, y, network=trained, encoder=network.encoder if isinstance(network, Model) else None, positive=positive,
-        sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=standardize, seed=rng, comm=comm, cells=cells, groups=groups,
-    )  # fmt: skip
-    goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
-    prior = check_prior(given["prior"], data.prior)
-    functions = _functions(data.network, optimizer, backend)
-    recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
-    settings = settings_of(recipe, given, functions, data)
-    initial = [network.parameters, *network.voters] if isinstance(network, Model) else []
-    with functions.lock.training():
-        fitting = CrossFit(
-            distributed(functions, comm), data, recipe.phases, settings,
-            monitor_of(stopping, measure, recipe, settings, goal), rng, initial, placement_of(functions.backend),
-        )  # fmt: skip
-        if stored or comm.size > 1:
-            asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
-            mark = fingerprint(fitting, measure=asked, prior=prior, initial=initial)
-            agree(comm, mark)
-        if stored:
-            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, interrupted = complete_training(fitting, stored, callbacks, progress, refits)
-        group = None if choice.cell is None else choice.cell // 2
-        choice = with_votes(fitting, choice, choice.signs, group)
-    threshold, found = judged(recipe, stopping, measure, choice, goal)
-    return Model(
-        functions,
-        choice.parameters[0],
-        measure,
-        data.classes,
-        prior,
-        data.encoder,
-        threshold,
-        history=fitting.history,
-        evaluations=choice.evaluations,
-        best_step=choice.step,
-        voters=choice.parameters[1:],
-        constrained_by=constraints,
-        interrupted=interrupted,
-        **found,
-    )
-
-
-def _checked(
-    X: Any, measure: Any, network: Any, optimizer: Any, backend: str | None, arguments: dict[str, Any]
-) -> tuple[dict[str, Any], measures.Measure, Any]:
-    """The parameters and the measure as they are used, and what is trained or makes it."""
-    given = check_parameters(**arguments)
-    check_algorithm(given["algorithm"], given["prior"])
-    return given, measures.get(measure), check_network(X, network, optimizer, backend, given["standardize"])
-
-
-def _recipe(
-    algorithm: str | Recipe,
-    measure: measures.Measure,
-    prior: float,
-    network: Network,
-    data: TrainingData,
-    constraints: Sequence[measures.Constraint] = (),
-) -> Recipe:
-    problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32, cells=data.cells)
-    recipe = resolve_recipe(algorithm, measure, problem)
-    if constraints and data.cells is not None:
-        recipe = constrained(recipe, constraints, data.cells)
-    if data.cells is not None and any(isinstance(phase.driver, CellDriver) for phase in recipe.phases):
-        check_held_cells(data.cells, data.held_cells(), measure, constraints)
-    check_recipe(recipe, network, data.rows.weight)
-    if getattr(data.rows.X, "block_rows", None) is not None and any(phase.head_only for phase in recipe.phases):
-        raise ValueError(
-            "this recipe trains the head on features of all rows, which have to fit in memory, and a large table in "
-            "files is streamed. Use a default algorithm."
-        )
-    return recipe
-
-
-def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe) -> EarlyStopping | None:
-    """How rows are held out: also without validation, if the recipe chooses its threshold on them."""
-    tunes = algorithm.threshold is None if isinstance(algorithm, Recipe) else algorithm == "plug_in"
-    return EarlyStopping() if stopping is None and tunes else stopping
-
-
-def _functions(
-    trained: Network | TrainFunctions | ClassFunctions, optimizer: Any, backend: str | None
-) -> TrainFunctions:
-    if not isinstance(trained, Network) and trained.several_classes:
-        raise ValueError("a measure of two classes needs a Network with one score, got ClassFunctions, of several.")
-    if isinstance(trained, TrainFunctions):
-        return trained
-    return TrainFunctions(trained, value_or(optimizer, "adamw"), value_or(backend, "c"))
+        unavailable = {"positive": positive, "prior": prior}
+        return fit_classes(X, y, measure, groups=groups, unavailable=unavailable, options=options, **shared)
+    options["prior"] = prior
+    return fit_binary(X, y, measure, positive=positive, groups=groups, options=options, **shared)

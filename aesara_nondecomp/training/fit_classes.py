@@ -17,11 +17,10 @@ from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasu
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
-from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
+from aesara_nondecomp.parallel import Communicator, all_succeed, distributed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
-from aesara_nondecomp.training.agreement import stated
-from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_classes
 from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
@@ -33,12 +32,12 @@ from aesara_nondecomp.training.param_checks import (
     check_further,
     check_network,
     functions_of_scores,
-    on_first_process,
+    refuse_unavailable,
 )
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import complete_training, with_votes
+from aesara_nondecomp.training.run_settings import placement_of, settings_of, value_or
+from aesara_nondecomp.training.trainer import Trainer, with_votes
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
@@ -138,21 +137,20 @@ def fit_classes(
     constraints = given["constraints"]
     grouped = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
     trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], classes))
-    if comm.size > 1:
-        chosen = {"optimizer": optimizer, "backend": backend, "seed": seed, "algorithm": algorithm}
-        agree(comm, stated({**given, **chosen, "measure": measure, "network": network}))
+    agree_on_arguments(
+        comm, given, measure=measure, network=network, optimizer=optimizer, backend=backend, algorithm=algorithm,
+        seed=seed,
+    )  # fmt: skip
+    trainer = Trainer(given, seed, comm)
     stopping: EarlyStopping | None = given["validation"]
-    callbacks = on_first_process(given["on_step"], comm)
-    stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
-    rng = generator_of(seed, stored, comm)
-    start = dict(rng.bit_generator.state)
     stopping = EarlyStopping() if stopping is None and _needs_rows(algorithm) else stopping
     refits = stopping is not None and stopping.refit
     further = network if isinstance(network, ClassModel) else None
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=rng, comm=comm, several=True, cells=grouped, groups=groups,
+        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, several=True, cells=grouped,
+        groups=groups,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
     assert isinstance(cells, Cells)
@@ -170,16 +168,10 @@ def fit_classes(
     initial = [further.parameters, *further.voters] if further else []
     with functions.lock.training():
         monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes), goal)
-        placed = placement_of(functions.backend)
-        spread = distributed(functions, comm)
-        fitting = CrossFit(spread, data, recipe.phases, settings, monitor, rng, initial, placed)
-        if stored or comm.size > 1:
-            asked = str(measure) + "".join(f", {constraint}" for constraint in constraints)
-            mark = fingerprint(fitting, measure=asked, initial=initial)
-            agree(comm, mark)
-        if stored:
-            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        placed, spread = placement_of(functions.backend), distributed(functions, comm)
+        fitting = CrossFit(spread, data, recipe.phases, settings, monitor, trainer.rng, initial, placed)
+        asked = ", ".join(map(str, [measure, *constraints]))
+        choice, interrupted = trainer.train(fitting, refits=refits, measure=asked, initial=initial)
         choice = with_votes(fitting, choice, choice.cell)
     return ClassModel(
         functions,
@@ -203,8 +195,7 @@ def _checked(
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
-    for name, value in unavailable.items():
-        require(value is None, f"{name} is for labels of two classes: of several, leave it out", value)
+    refuse_unavailable(unavailable, "of several")
     given = check_parameters(**options)
     check_compilation(isinstance(network, (ClassModel, ClassFunctions)), optimizer, backend)
     chosen = multiclass.get(measure)

@@ -18,10 +18,9 @@ from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.label_model import MultilabelModel
-from aesara_nondecomp.parallel import Communicator, agree, all_succeed, distributed
+from aesara_nondecomp.parallel import Communicator, all_succeed, distributed
 from aesara_nondecomp.step.label_functions import LabelFunctions
-from aesara_nondecomp.training.agreement import stated
-from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.holdout import is_pair
@@ -32,11 +31,11 @@ from aesara_nondecomp.training.param_checks import (
     check_further,
     check_network,
     functions_of_scores,
-    on_first_process,
+    refuse_unavailable,
 )
 from aesara_nondecomp.training.parameters import check_parameters
-from aesara_nondecomp.training.run_settings import generator_of, placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import complete_training, with_votes
+from aesara_nondecomp.training.run_settings import placement_of, settings_of, value_or
+from aesara_nondecomp.training.trainer import Trainer, with_votes
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 
@@ -107,19 +106,16 @@ def fit_labels(
     trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], len(found.labels)))
     whole = label_cells(np.full(len(found.labels), 0.5))
     all_succeed(comm, lambda: label_recipe(algorithm, measure, whole, eps=0.5))  # refuses before any work
-    if comm.size > 1:
-        chosen = {"optimizer": optimizer, "backend": backend, "seed": seed, "algorithm": algorithm}
-        agree(comm, stated({**given, **chosen, "measure": measure, "network": network, "labels": found.labels}))
-    callbacks = on_first_process(given["on_step"], comm)
-    stored = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
-    rng = generator_of(seed, stored, comm)
-    start = dict(rng.bit_generator.state)
+    agree_on_arguments(
+        comm, given, measure=measure, network=network, optimizer=optimizer, backend=backend, algorithm=algorithm,
+        seed=seed, labels=found.labels,
+    )  # fmt: skip
+    trainer = Trainer(given, seed, comm)
     refits = stopping is not None and stopping.refit
     data = prepare(
-        X, codes, network=trained,
-        encoder=further.encoder if further else None, sample_weight=sample_weight, validation=rows_held_out,
-        validation_groups=validation_groups, refit=refits, standardize=given["standardize"], seed=rng, comm=comm,
-        sets=sets,
+        X, codes, network=trained, encoder=further.encoder if further else None, sample_weight=sample_weight,
+        validation=rows_held_out, validation_groups=validation_groups, refit=refits, standardize=given["standardize"],
+        seed=trainer.rng, comm=comm, sets=sets,
     )  # fmt: skip
     priors = _priors(data, sets)
     functions = _functions(data, priors, sets, optimizer, value_or(backend, "c"))
@@ -130,13 +126,8 @@ def fit_labels(
     with functions.lock.training():
         monitor = label_monitor_of(stopping, measure, how, settings, sets)
         placed, spread = placement_of(functions.backend), distributed(functions, comm)
-        fitting = CrossFit(spread, data, how.recipe.phases, settings, monitor, rng, initial, placed)
-        if stored or comm.size > 1:
-            mark = fingerprint(fitting, measure=str(measure), initial=initial, sets=[sets])
-            agree(comm, mark)
-        if stored:
-            all_succeed(comm, lambda: stored.begin(start, mark, fitting))
-        choice, interrupted = complete_training(fitting, stored, callbacks, given["progress"], refits)
+        fitting = CrossFit(spread, data, how.recipe.phases, settings, monitor, trainer.rng, initial, placed)
+        choice, interrupted = trainer.train(fitting, refits=refits, measure=str(measure), initial=initial, sets=[sets])
         choice = with_votes(fitting, choice, None if choice.cell is None else sets[choice.cell])
     return MultilabelModel(
         functions,
@@ -158,8 +149,7 @@ def _checked(
     measure: Any, optimizer: Any, backend: Any, unavailable: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Averaged]:
     """The parameters and the measure as they are used."""
-    for name, value in unavailable.items():
-        require(value is None, f"{name} is for labels of two classes: of a matrix of labels, leave it out", value)
+    refuse_unavailable(unavailable, "of a matrix of labels")
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)

@@ -17,8 +17,6 @@ from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
-from aesara_nondecomp.parallel import Communicator, on_root
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
@@ -118,6 +116,25 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
     return _maker("mlp", n_scores, hidden=PARAMETERS["hidden"].check("network", network))
+
+
+def refuse_unavailable(given: Mapping[str, Any], kind: str) -> None:
+    """Refuse arguments of `fit` that only labels of two classes have a use for.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        By name, None for those that are not given.
+    kind : str
+        What the labels are of instead.
+
+    Raises
+    ------
+    ValueError
+        If one is given.
+    """
+    for name, value in given.items():
+        require(value is None, f"{name} is for labels of two classes: {kind}, leave it out", value)
 
 
 def check_compilation(compiled: bool, optimizer: Any, backend: Any) -> None:
@@ -290,43 +307,3 @@ def check_prior(prior: float | None, observed: float) -> float:
             "former. Leave it out to train for the data as they are."
         )
     return prior
-
-
-def weight_decay(l2: float | None, recipe: Recipe, optimizer: Optimiser) -> float:
-    """The weight decay of a run.
-
-    Parameters
-    ----------
-    l2 : float or None
-        As given to `fit`.
-    recipe : Recipe
-        Its decay is meant for AdamW.
-    optimizer : Optimiser
-        The update rule.
-
-    Returns
-    -------
-    float
-        `l2`, or if it is None, that of the recipe with AdamW and 0 with others.
-    """
-    if l2 is not None:
-        return l2
-    return recipe.weight_decay if isinstance(optimizer, AdamW) else 0.0
-
-
-def on_first_process(callbacks: Sequence[Callable[[Any], Any]], comm: Communicator) -> list[Callable[[Any], Any]]:
-    """Wrap callbacks so that only the first process calls them, and all processes get their results.
-
-    Parameters
-    ----------
-    callbacks : sequence of callable
-        Called with each Step.
-    comm : communicator
-        Of the processes.
-
-    Returns
-    -------
-    list of callable
-        The callbacks themselves in a single process.
-    """
-    return list(callbacks) if comm.size == 1 else [on_root(comm, callback) for callback in callbacks]

@@ -10,11 +10,11 @@ import numpy as np
 
 from aesara_nondecomp._checks import random_generator
 from aesara_nondecomp.data.batches import usable_batch_size
+from aesara_nondecomp.ops.optimisers import AdamW, Optimiser
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training import schedules
 from aesara_nondecomp.training.checkpoints import CheckpointFile
-from aesara_nondecomp.training.param_checks import weight_decay
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.training_data import TrainingData
@@ -131,6 +131,28 @@ def default_batch_size(n_rows: int, text: bool, sampler: Any = "natural") -> int
     """
     halved = n_rows < LARGE_TABLE and not text and sampler != "cell_balanced"
     return min(n_rows, BATCH_SIZE // 2 if halved else BATCH_SIZE)
+
+
+def weight_decay(l2: float | None, recipe: Recipe, optimizer: Optimiser) -> float:
+    """The weight decay of a run.
+
+    Parameters
+    ----------
+    l2 : float or None
+        As given to `fit`.
+    recipe : Recipe
+        Its decay is meant for AdamW.
+    optimizer : Optimiser
+        The update rule.
+
+    Returns
+    -------
+    float
+        `l2`, or if it is None, that of the recipe with AdamW and 0 with others.
+    """
+    if l2 is not None:
+        return l2
+    return recipe.weight_decay if isinstance(optimizer, AdamW) else 0.0
 
 
 def value_or(value: Any, default: Any) -> Any:

@@ -2,67 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.parallel import abort_on_error
-from aesara_nondecomp.training.checkpoints import CheckpointFile
+from aesara_nondecomp.parallel import Communicator, abort_on_error, agree, all_succeed, on_root
+from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.fold_processes import processes_for, train_in_parallel
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.run import TrainingRun
+from aesara_nondecomp.training.run_settings import generator_of
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 Callback = Callable[[Any], Any]
-
-
-def run_training(
-    fitting: CrossFit, checkpoint: CheckpointFile | None, callbacks: Sequence[Callback], progress: bool | None
-) -> bool:
-    """Make the remaining steps of all networks.
-
-    Ctrl-C ends them early with a warning, unless no step was made yet or other processes take part.
-
-    Parameters
-    ----------
-    fitting : CrossFit
-        Continues from its last step.
-    checkpoint : CheckpointFile or None
-        Written every so many steps and at the last one of each network.
-    callbacks : sequence of callables
-        Called with each Step; returning True stops training.
-    progress : bool or None
-        See `progress.progress_bar`; only rank 0 shows the bar.
-
-    Returns
-    -------
-    bool
-        Whether training ran to its end, and was not stopped by a callback or Ctrl-C.
-    """
-    comm = fitting.functions.comm
-    shown = progress if comm.rank == 0 else False
-    with progress_bar(fitting.total, len(fitting.history), shown) as advance, abort_on_error(comm):
-        try:
-            processes = 1 if checkpoint or callbacks else processes_for(fitting)
-            if processes == 1:
-                return _train_all(fitting, checkpoint, [*callbacks, advance])
-            in_parallel = train_in_parallel(fitting, processes, _train_one, advance)
-            return in_parallel or _train_all(fitting, None, [advance])
-        except KeyboardInterrupt:
-            made = len(fitting.history)
-            if not made or comm.size > 1:
-                raise  # there is no model yet, or other processes wait for the next sums
-            warn_caller(
-                f"training was interrupted after {made} of {fitting.total} steps: the model returned is the "
-                "best so far. Training can be resumed from the last checkpoint, if any."
-            )
-            return False
-        finally:
-            fitting.run.close()
 
 
 class Completed(NamedTuple):
@@ -80,39 +36,110 @@ class Completed(NamedTuple):
     interrupted: bool
 
 
-def complete_training(
-    fitting: CrossFit,
-    checkpoint: CheckpointFile | None,
-    callbacks: Sequence[Callback],
-    progress: bool | None,
-    refits: bool,
-) -> Completed:
-    """Train all networks, and a last one on all rows if asked for; its functions then have the model's weights.
+class Trainer:
+    """Trains the networks of a call, with its callbacks, progress bar and checkpoint.
 
     Parameters
     ----------
-    fitting : CrossFit
-        As in `run_training`.
-    checkpoint : CheckpointFile or None
-        As in `run_training`.
-    callbacks : sequence of callables
-        As in `run_training`.
-    progress : bool or None
-        As in `run_training`.
-    refits : bool
-        Whether a last network is trained.
+    given : mapping of str to object
+        Checked parameters of `fit`.
+    seed : int, numpy Generator or None
+        As given to `fit`.
+    comm : communicator
+        Of the processes.
 
-    Returns
-    -------
-    Completed
+    Attributes
+    ----------
+    rng : numpy Generator
+        Of the rows held out, the initial weights and the order of rows.
     """
-    complete = run_training(fitting, checkpoint, callbacks, progress)
-    choice = fitting.choice()
-    again = refit(fitting, choice.step, callbacks, progress) if refits and complete and choice.step else None
-    if again is not None:
-        choice = choice._replace(parameters=[again], folds=())
-    fitting.functions.load(choice.parameters[0])
-    return Completed(choice, not complete or refits and again is None)
+
+    def __init__(self, given: Mapping[str, Any], seed: Any, comm: Communicator) -> None:
+        self._callbacks, self._comm = _on_first_process(given["on_step"], comm), comm
+        self._progress = given["progress"] if comm.rank == 0 else False
+        self._checkpoint = None if given["checkpoint"] is None else CheckpointFile(given["checkpoint"], comm)
+        self.rng = generator_of(seed, self._checkpoint, comm)
+        self._start = dict(self.rng.bit_generator.state)
+
+    def train(self, fitting: CrossFit, *, refits: bool, **identity: Any) -> Completed:
+        """Train all networks, and a last one on all rows if asked for; its functions then have the model's weights.
+
+        Parameters
+        ----------
+        fitting : CrossFit
+            Before its first step. With a checkpoint to resume, it goes on from there.
+        refits : bool
+            Whether a last network is trained.
+        **identity : object
+            What a checkpoint, and other processes, must have in common beside the rows and settings; see `fingerprint`.
+
+        Returns
+        -------
+        Completed
+
+        Raises
+        ------
+        ValueError
+            If processes or a checkpoint to resume have other rows or settings.
+        """
+        self._begin(fitting, identity)
+        complete = self._run(fitting)
+        choice = fitting.choice()
+        again = self._refit(fitting, choice.step) if refits and complete and choice.step else None
+        if again is not None:
+            choice = choice._replace(parameters=[again], folds=())
+        fitting.functions.load(choice.parameters[0])
+        return Completed(choice, not complete or refits and again is None)
+
+    def _begin(self, fitting: CrossFit, identity: dict[str, Any]) -> None:
+        """Go on from the checkpoint, if there is one, after a check that all processes train alike."""
+        checkpoint = self._checkpoint
+        if checkpoint is None and self._comm.size == 1:
+            return
+        mark = fingerprint(fitting, **identity)
+        agree(self._comm, mark)
+        if checkpoint is not None:
+            all_succeed(self._comm, lambda: checkpoint.begin(self._start, mark, fitting))
+
+    def _run(self, fitting: CrossFit) -> bool:
+        """Make the remaining steps of all networks; False if a callback or Ctrl-C stops them."""
+        checkpoint, callbacks = self._checkpoint, self._callbacks
+        bar = progress_bar(fitting.total, len(fitting.history), self._progress)
+        with bar as advance, abort_on_error(self._comm):
+            try:
+                processes = 1 if checkpoint or callbacks else processes_for(fitting)
+                if processes == 1:
+                    return _train_all(fitting, checkpoint, [*callbacks, advance])
+                in_parallel = train_in_parallel(fitting, processes, _train_one, advance)
+                return in_parallel or _train_all(fitting, None, [advance])
+            except KeyboardInterrupt:
+                made = len(fitting.history)
+                if not made or self._comm.size > 1:
+                    raise  # there is no model yet, or other processes wait for the next sums
+                warn_caller(
+                    f"training was interrupted after {made} of {fitting.total} steps: the model returned is the "
+                    "best so far. Training can be resumed from the last checkpoint, if any."
+                )
+                return False
+            finally:
+                fitting.run.close()
+
+    def _refit(self, fitting: CrossFit, steps: int) -> list[NDArray[Any]] | None:
+        """The averaged weights of a last network on all rows after so many steps; None if its training is stopped."""
+        run = fitting.refit()
+        with progress_bar(steps, 0, self._progress) as advance, abort_on_error(self._comm):
+            try:
+                for step in islice(run.steps(), steps):
+                    if any([callback(step) for callback in (*self._callbacks, advance)]):
+                        return None
+                return run.averaged_parameters()
+            except KeyboardInterrupt:
+                if self._comm.size > 1:
+                    raise
+                warn_caller("training on all rows was interrupted: the model returned is the one before it")
+                return None
+            finally:
+                run.close()
 
 
 def with_votes(
@@ -152,41 +179,9 @@ def with_votes(
             return choice
 
 
-def refit(
-    fitting: CrossFit, steps: int, callbacks: Sequence[Callback], progress: bool | None
-) -> list[NDArray[Any]] | None:
-    """Train a last network on all rows.
-
-    Parameters
-    ----------
-    fitting : CrossFit
-        Whose networks are trained.
-    steps : int
-        As many as turned out best; the schedule is that of a whole run.
-    callbacks : sequence of callables
-        As in `run_training`.
-    progress : bool or None
-        As in `run_training`.
-
-    Returns
-    -------
-    list of arrays or None
-        The averaged weights; None if a callback or Ctrl-C stopped the training, with a warning for the latter.
-    """
-    run, comm = fitting.refit(), fitting.functions.comm
-    with progress_bar(steps, 0, progress if comm.rank == 0 else False) as advance, abort_on_error(comm):
-        try:
-            for step in islice(run.steps(), steps):
-                if any([callback(step) for callback in (*callbacks, advance)]):
-                    return None
-            return run.averaged_parameters()
-        except KeyboardInterrupt:
-            if comm.size > 1:
-                raise
-            warn_caller("training on all rows was interrupted: the model returned is the one before it")
-            return None
-        finally:
-            run.close()
+def _on_first_process(callbacks: Sequence[Callback], comm: Communicator) -> list[Callback]:
+    """Callbacks that only the first process calls, and whose results all processes get."""
+    return list(callbacks) if comm.size == 1 else [on_root(comm, callback) for callback in callbacks]
 
 
 def _train_all(fitting: CrossFit, checkpoint: CheckpointFile | None, callbacks: Sequence[Callback]) -> bool:
