@@ -178,7 +178,9 @@ def _add_predict(commands: Any) -> None:
         metavar="FILE",
         help="a .csv or .parquet: row, prediction, score, probability (default: -, standard output)",
     )
-    predict.add_argument("--scores", action="store_true", help="of several classes, write the scores of each too")
+    predict.add_argument(
+        "--scores", action="store_true", help="of several classes or labels, write the scores of each too"
+    )
     _add_quiet(predict)
     predict.set_defaults(command=_later("predict"))
 

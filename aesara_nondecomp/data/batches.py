@@ -79,7 +79,7 @@ class MiniBatches:
         Equal seeds give equal batches.
     sampler : {"natural", "stratified", "balanced", "cell_balanced"} or float, default "natural"
         Shuffled epochs; or batches with the fraction of positives of the training set, a half, or the given fraction in
-        (0, 1), rounded to whole rows and at least one row of each class; or as many rows of each cell.
+        (0, 1), rounded to whole rows and at least one row of each class; or equally many rows from each cell.
     sample_weight : array, shape (n,), optional
         Non-negative weights, some positive in each class; a row of weight 0 counts as padding. Default: equal weights.
     dtype : dtype, optional

@@ -59,7 +59,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         pass a named function rather than a new lambda each time, so that its compiled code is reused.
     hidden : sequence of int, optional
         Widths of the hidden layers of mlp or tabular. Any other network refuses it. Default: (64, 64), or (128, 128)
-        for scaled tables with a numeric column, six classes or labels, and 500 rows, or more.
+        for scaled tables with a numeric column, at least six classes or labels and at least 500 rows.
     activation : str, default "relu"
         Activation of the hidden layers of mlp or tabular.
     dropout : float, default 0.0
@@ -72,8 +72,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Default: a tenth of its number of rows, from 300 to 6,000; as a limit at least one step for each row, up to
         1,600.
     batch_size : int, optional
-        Rows per step, at least 1; all rows, with a warning, if there are fewer. Default: 512, or in `fit` 256 of a
-        table of which a network has fewer than 40,000 rows to train on, unless `sampler` is "cell_balanced".
+        Rows per step, at least 1; all rows, with a warning, if there are fewer. Default: 512, or in `fit` 256 for a
+        table that gives each network fewer than 40,000 training rows, unless `sampler` is "cell_balanced".
     optimizer : str or Optimiser, default "adamw"
         See `optimisers.get`.
     learning_rate : float, optional
@@ -87,7 +87,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     sampler : {"natural", "stratified", "balanced", "cell_balanced"} or float, default "natural"
         How batches are drawn, or the fraction of positives in each; "cell_balanced" needs groups.
     standardize : bool, default True
-        Centre and scale dense columns to mean 0 and deviation 1 on the training rows.
+        Centre and scale dense columns on the training rows: to mean 0 and deviation 1, or for tabular by median and
+        quartiles.
     prior : float, optional
         Share of positives to train for, in (0, 1). Default: that of the labels.
     constraints : sequence of Constraint, default ()
@@ -131,7 +132,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     ----------
     classes_ : array, shape (K,)
         The labels in sorted order, of two classes whichever of them is positive.
-    model_ : Model or ClassModel
+    model_ : Model, ClassModel or MultilabelModel
         The trained model, with `save` and more methods; of two classes its scores are those of the positive one.
     n_features_in_ : int
         Number of columns of the inputs.

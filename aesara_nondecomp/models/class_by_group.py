@@ -109,7 +109,7 @@ class ClassByGroup(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels.
@@ -135,7 +135,7 @@ class ClassByGroup(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`; rows that were not trained on.
         y : array-like, shape (n,)
             True labels.

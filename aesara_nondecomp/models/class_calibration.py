@@ -29,7 +29,7 @@ class CalibratedClasses(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
 
         Returns
@@ -49,7 +49,7 @@ class CalibratedClasses(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         method : {"cc", "acc", "pcc", "pacc", "sld"}, default "cc"
             See `metrics.quantification`.
@@ -101,7 +101,7 @@ class CalibratedClasses(NetworkModel):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             Rows of each class. On training rows the result is optimistic if the network overfits.
         y : array-like, shape (n,)
             True labels.

@@ -112,7 +112,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As raw as the training rows; the columns of a table are matched by name.
 
         Returns
@@ -148,7 +148,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
 
         Returns
@@ -162,7 +162,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels, in the coding of the training labels.
@@ -180,7 +180,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels.
@@ -211,7 +211,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`.
         y : array-like, shape (n,)
             True labels.
@@ -231,7 +231,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
 
         Parameters
         ----------
-        X : matrix, shape (n, d) or table
+        X : matrix, shape (n, d), table or list of str
             As in `decision_function`; rows that were not trained on.
         y : array-like, shape (n,)
             True labels.

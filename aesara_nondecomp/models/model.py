@@ -353,7 +353,7 @@ class Model(ByGroup, NetworkModel):
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, atomically: arrays and a JSON header, no pickle.
 
-        `history` and `evaluations` are not saved.
+        `history`, `evaluations` and `validation_matrix` are not saved.
 
         Parameters
         ----------

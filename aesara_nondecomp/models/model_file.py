@@ -20,7 +20,7 @@ from aesara_nondecomp.step import TrainFunctions
 
 
 def load_model(path: Any, *, dtype: str | None = None, measure: Any = None) -> Any:
-    """Read a model written by `Model.save`, or that of another model; nothing is compiled before its first use.
+    """Read a model file, written by `save` of any model; nothing is compiled before its first use.
 
     Parameters
     ----------

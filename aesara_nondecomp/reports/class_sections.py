@@ -177,7 +177,7 @@ def class_evaluation_page(
     ----------
     model : ClassModel
         The model.
-    X : matrix, shape (n, d) or table
+    X : matrix, shape (n, d), table or list of str
         As raw as the training rows.
     codes : int array, shape (n,)
         True classes.

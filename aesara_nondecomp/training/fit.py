@@ -81,14 +81,14 @@ def fit(
     network : str, sequence of int, Network, TrainFunctions, Model or callable, default "auto"
         What to train. "auto" is "tabular" for rows with numeric columns, which are scaled by median and quartiles;
         "mlp" for binary, sparse or distributed rows; "attention" for texts; each with hidden layers of 64 ("tabular" of
-        128 for six classes or labels and 500 rows, or more), and of more than two classes with a score for
+        128 for at least six classes or labels and at least 500 rows), and of more than two classes with a score for
         each. Or
 
         - a name: "mlp", "tabular", "linear", or for texts "attention" or "lstm";
         - the widths of the hidden layers of an mlp;
         - a Network of your own;
         - TrainFunctions of two classes, whose compiled steps are used again;
-        - a Model or ClassModel, to train further from its weights, with its encoder;
+        - a Model, ClassModel or MultilabelModel, to train further from its weights, with its encoder;
         - a function that returns a Network or TrainFunctions for a number of columns (for texts, of words).
     steps : int, optional
         Gradient steps of each network, at least 1; where rows are held out, an upper limit, as those choose the best
@@ -96,7 +96,7 @@ def fit(
         row, up to 1,600.
     batch_size : int, optional
         Rows per step, at least 1. If there are fewer rows, each step takes all of them, with a warning. Default: 512,
-        or 256 of a table of which a network has fewer than 40,000 rows to train on, unless `sampler` is
+        or 256 for a table that gives each network fewer than 40,000 training rows, unless `sampler` is
         "cell_balanced"; or all rows.
     optimizer : str or Optimiser, optional
         See `optimisers.get`. Default: "adamw".
@@ -155,8 +155,8 @@ def fit(
     comm : communicator, optional
         Of mpi4py: train on the rows of all its processes. `X` (rows or files), `y`, `sample_weight` and validation rows
         are those of this process, and all other arguments are equal in all processes. Each process returns the same
-        model, equal up to rounding to that of one process with all rows in the order of the ranks; only that
-        network="auto" is an mlp where there are several processes. The first process calls `on_step`, writes
+        model, equal up to rounding to that of one process with all rows in the order of the ranks; except that
+        network="auto" is an mlp with several processes. The first process calls `on_step`, writes
         checkpoints and shows progress. See `parallel`.
     backend : {"c", "jax"}, optional
         See `TrainFunctions`; with "jax", dense rows stay on JAX's device. Default: "c".

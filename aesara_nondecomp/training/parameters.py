@@ -217,7 +217,7 @@ PARAMETERS: dict[str, Parameter] = {
     "hidden": Parameter(
         None, "sequence of int >= 1", _optional(_widths),
         "Widths of the hidden layers of mlp or tabular; () for none, 0 on the command line. By default 64 and 64, or "
-        "128 and 128 for scaled tables with a numeric column, six classes or labels, and 500 rows, or more.",
+        "128 and 128 for scaled tables with a numeric column, at least six classes or labels and at least 500 rows.",
         _read_widths,
     ),
     "activation": Parameter(
@@ -240,8 +240,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "batch_size": Parameter(
         None, "int >= 1", _optional(positive_int),
-        "Rows per step; all rows where there are fewer. By default 512, or 256 of a table of which a network has fewer "
-        "than 40,000 rows to train on.", int,
+        "Rows per step; all rows where there are fewer. By default 512, or 256 for a table that gives each network "
+        "fewer than 40,000 training rows.", int,
     ),
     "optimizer": Parameter(
         "adamw", "name or Optimiser", _optimizer,

@@ -30,12 +30,12 @@ The baselines:
   scores in the training loss and thresholding at 0 is the same up to the initial bias: the output bias absorbs the
   difference.
 - "struct_ann" and "direct_loss": row drivers on the loss-augmented oracle (docs/algorithms.md 3.6), the scores divided
-  by the default batch size. Direct loss starts after a quarter of cross-entropy, as it finds nothing worse than a
+  by 512. Direct loss starts after a quarter of cross-entropy, as it finds nothing worse than a
   trivial assignment.
 - "cell_weighted": cross-entropy in which each cell (class times group) has the same weight; with
-  sampler="cell_balanced" as many rows of each cell are drawn instead. "group_dro": duals from the training loss of each
-  group (Sagawa et al. 2020), where "worst_group" takes them from the recalls of rows held out.
-- "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, for a linear network (``hidden=()``):
+  sampler="cell_balanced" equally many rows are drawn from each cell instead. "group_dro": duals from the training loss
+  of each group (Sagawa et al. 2020), where "worst_group" takes them from the recalls of rows held out.
+- "spade", "nemsis" and "amp": the linear antecedents of DUPLE, DENIM and DAME, for ``network="linear"``:
   cumulative class sums at the old weights, last weights.
 """
 
@@ -70,7 +70,7 @@ from aesara_nondecomp.measures import Cells, Constraint, Measure
 from aesara_nondecomp.measures.catalogue import WITH_GROUPS_OR_CONSTRAINTS
 
 PRESETS = ("default", "paper")
-_SCORE_SCALE = 1 / 512  # of the default batch size: beside the loss stands the mean score
+_SCORE_SCALE = 1 / 512  # with batches of 512 rows the oracle adds the mean score to the loss
 
 
 class Phase(NamedTuple):

@@ -113,7 +113,7 @@ def default_batch_size(n_rows: int, text: bool, sampler: Any = "natural") -> int
     """The rows of a step, by default.
 
     Small tables train as well with half as many as others, in less time. Large tables and texts need them, and so do
-    batches of as many rows of each cell, of which there may be hundreds.
+    batches of equally many rows from each cell, of which there may be hundreds.
 
     Parameters
     ----------
