@@ -9,7 +9,7 @@ scaled on access), `tokens` and `text` (texts as token ids), `cells`, `table_col
 `datasets` (by name).
 """
 
-from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes, check_sample_weight
+from aesara_nondecomp.data.batches import Batch, MiniBatches, both_classes
 from aesara_nondecomp.data.csv_files import read_csv, read_csv_columns
 from aesara_nondecomp.data.datasets import Dataset, load
 from aesara_nondecomp.data.features import check_features, check_finite, check_lengths
@@ -29,6 +29,7 @@ from aesara_nondecomp.data.labels import (
 )
 from aesara_nondecomp.data.loaders import read, read_libsvm, read_npz
 from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
+from aesara_nondecomp.data.sample_weights import check_sample_weight
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.splits import stratified_folds, stratified_split
 from aesara_nondecomp.data.table_columns import TableColumns, read_table

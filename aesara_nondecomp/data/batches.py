@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import positive_int, random_generator, warn_caller
 from aesara_nondecomp.data.features import check_lengths
 from aesara_nondecomp.data.row_loader import RowLoader
 from aesara_nondecomp.data.rows import BatchSource
+from aesara_nondecomp.data.sample_weights import check_sample_weight
 from aesara_nondecomp.data.samplers import EpochSampler, PartSampler, checked_sampler, child_seed, stored_count
 from aesara_nondecomp.data.tokens import LengthBuckets, token_lengths, used_width
 
@@ -358,72 +358,6 @@ def _check_data(X: Any, signs: NDArray[Any]) -> None:
             "mini-batches need labels in {-1, +1} with both classes present, got "
             f"{np.unique(signs)[:10]}. Pass y through encode_labels first."
         )
-
-
-def check_sample_weight(sample_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
-    """Check sample weights against labels in {-1, +1}.
-
-    Parameters
-    ----------
-    sample_weight : array-like, shape (n,)
-        Finite numbers of at least 0.
-    signs : array, shape (n,)
-        Labels in {-1, +1}.
-
-    Returns
-    -------
-    float64 array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If they are not one finite number of at least 0 per row, some of them positive in each class, or so large or
-        small that sums of them would not fit into float32.
-    """
-    weight = check_row_weight(sample_weight, len(signs))
-    for sign, name in ((1, "positive"), (-1, "negative")):
-        if not (weight[signs == sign] > 0).any():
-            raise ValueError(
-                "sample_weight must be above 0 for some rows of each class, got 0 for all "
-                f"{name} rows. Give some of them weight, or leave sample_weight out."
-            )
-    return weight
-
-
-def check_row_weight(sample_weight: Any, n_rows: int) -> NDArray[Any]:
-    """Check sample weights of rows, whatever their labels.
-
-    Parameters
-    ----------
-    sample_weight : array-like, shape (n,)
-        Finite numbers of at least 0.
-    n_rows : int
-        Number n of rows.
-
-    Returns
-    -------
-    float64 array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If they are not one finite number of at least 0 per row, or so large or small that sums of them would not fit
-        into float32.
-    """
-    weight = as_floats(sample_weight, "sample_weight")
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight must hold one weight per row, shape ({n_rows},), got shape {weight.shape}.")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise ValueError(
-            "sample_weight must be finite and not negative, got a smallest value of "
-            f"{weight.min()} and a largest of {weight.max()}. Correct those rows, or drop them."
-        )
-    if weight.any() and not 1e-20 < weight.max() < 1e20:
-        raise ValueError(
-            f"sample_weight must be of ordinary size, got a largest of {weight.max()}. "
-            "Divide it by its mean: only ratios of weights count."
-        )
-    return weight
 
 
 def _weighted_signs(signs: NDArray[Any], sample_weight: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:

@@ -17,8 +17,8 @@ from aesara_nondecomp.data import (
     encode_classes,
     encode_classes_as,
 )
-from aesara_nondecomp.data.batches import check_row_weight
 from aesara_nondecomp.data.groups import Groups, read_groups
+from aesara_nondecomp.data.sample_weights import check_row_weight
 from aesara_nondecomp.measures import Cells
 from aesara_nondecomp.measures.groups import cell_of_classes, cell_of_rows
 from aesara_nondecomp.training.groups import checked_cells
