@@ -32,8 +32,8 @@ from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters, method_fit_parameters
-from aesara_nondecomp.training.holdout import is_pair
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.table_network import TableNetwork

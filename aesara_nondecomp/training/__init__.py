@@ -1,12 +1,12 @@
 """From arrays to a trained model.
 
 Reading order: `fit` (the entry point), `parameters` (the table of its parameters), `param_checks` (these beside each
-other), `holdout` (which rows are held out), `row_labels` (their labels and cells), `table_network` (the network of a
+other), `folds` (which rows are held out), `row_labels` (their labels and cells), `table_network` (the network of a
 table), `training_data` (its rows), `recipes` (driver and options for each measure), `loop` (the training loop), `run`
 (the phases of a recipe), `early_stopping`, `validation_monitor`, `cross_fitting` (one network, or one for each fold),
 `trainer` (all of them to completion), `checkpoints`, `run_settings`, `schedules`, `progress`, `former_parameters`. For
 labels of several classes: `fit_classes`, `class_recipes`, `class_step`, `class_held_out`. For a matrix of labels:
-`fit_labels`, `label_holdout`, `label_recipes`, `label_held_out`. For groups and constraints: `groups`.
+`fit_labels`, `label_folds`, `label_recipes`, `label_held_out`. For groups and constraints: `groups`.
 """
 
 from typing import TYPE_CHECKING

@@ -13,7 +13,7 @@ from aesara_nondecomp.parallel import Communicator, agree
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.checkpoints import plain
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.holdout import is_pair
+from aesara_nondecomp.training.folds import is_pair
 
 
 def agree_on_arguments(comm: Communicator, arguments: Mapping[str, Any], **more: Any) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aesara_nondecomp._checks import one_of, positive_int, require
-from aesara_nondecomp.training.holdout import AUTO, check_validation
+from aesara_nondecomp.training.folds import AUTO, check_validation
 
 if TYPE_CHECKING:
     from aesara_nondecomp.training.run import Settings

@@ -23,7 +23,7 @@ from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.holdout import is_pair
+from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
 from aesara_nondecomp.training.label_recipes import label_recipe
 from aesara_nondecomp.training.param_checks import (

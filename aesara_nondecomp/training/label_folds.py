@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.data.splits import any_of_groups, label_parts
-from aesara_nondecomp.training.holdout import (
+from aesara_nondecomp.training.folds import (
     AUTO,
     FOLDS,
     RARE_ROWS_FOR_ONE_PART,

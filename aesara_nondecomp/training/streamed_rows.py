@@ -21,7 +21,7 @@ from aesara_nondecomp.data.streamed_tables import StreamedTable, is_large, learn
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 from aesara_nondecomp.data.table_survey import Survey, misspelt, survey, survey_again
 from aesara_nondecomp.parallel import DistributedRows, all_succeed, common_error, gather_vectors
-from aesara_nondecomp.training.holdout import AUTO, LAST, SHARE, is_pair
+from aesara_nondecomp.training.folds import AUTO, LAST, SHARE, is_pair
 from aesara_nondecomp.training.run import TrainingRows
 
 HELD_ROWS = 500_000  # at most, as each evaluation scores them all; a rate among them has a standard error below .001

@@ -39,8 +39,8 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.holdout import Fold, is_pair, plan_folds
-from aesara_nondecomp.training.label_holdout import plan_label_folds
+from aesara_nondecomp.training.folds import Fold, is_pair, plan_folds
+from aesara_nondecomp.training.label_folds import plan_label_folds
 from aesara_nondecomp.training.row_labels import (
     cells_of_rows,
     checked_weight,

@@ -11,7 +11,7 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, metrics, mlp
 from aesara_nondecomp.metrics import Quantifier
-from aesara_nondecomp.training.holdout import plan_folds
+from aesara_nondecomp.training.folds import plan_folds
 from aesara_nondecomp.training.vote_scores import vote_scores
 
 N_ROWS, D, FOLDS, STEPS, SEED = 150, 3, 4, 40, 5

@@ -165,7 +165,7 @@ def test_wrong_uses_of_groups_are_refused(functions, measure, options, message):
 
 
 def test_folds_and_parts_hold_each_cell():
-    from aesara_nondecomp.training.holdout import plan_folds
+    from aesara_nondecomp.training.folds import plan_folds
 
     cell = cell_of_classes(CODES, (SEX == "m").astype(int), 2, 3)
     signs = np.where(CODES > 0, 1, -1)

@@ -18,7 +18,7 @@ from aesara_nondecomp.models.archive import describe_measure, restore_measure
 from aesara_nondecomp.training import EarlyStopping, Phase, Recipe
 from aesara_nondecomp.training.class_held_out import judged_classes
 from aesara_nondecomp.training.cross_fitting import Choice
-from aesara_nondecomp.training.holdout import plan_folds
+from aesara_nondecomp.training.folds import plan_folds
 
 PRIORS, CENTRES = [0.8, 0.15, 0.05], np.array([[0, 0], [2, 0], [0, 2]])
 

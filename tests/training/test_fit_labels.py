@@ -18,8 +18,8 @@ from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training import Phase, Recipe
 from aesara_nondecomp.training.cross_fitting import Choice
+from aesara_nondecomp.training.label_folds import plan_label_folds
 from aesara_nondecomp.training.label_held_out import judged_labels
-from aesara_nondecomp.training.label_holdout import plan_label_folds
 from aesara_nondecomp.training.label_recipes import label_recipe
 
 ANGLES = np.array([0.0, 2.0, 4.0])

@@ -7,7 +7,7 @@ import pytest
 
 from aesara_nondecomp import EarlyStopping, TrainFunctions, fit, linear
 from aesara_nondecomp.data import stratified_folds, stratified_split
-from aesara_nondecomp.training.holdout import plan_folds
+from aesara_nondecomp.training.folds import plan_folds
 
 
 def labels(n: int, positives: int):
