@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
@@ -22,7 +21,7 @@ from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confus
 from aesara_nondecomp.models.archive import describe_measure, stored_constraints, write_archive
 from aesara_nondecomp.models.class_by_group import ClassByGroup, class_rows_of_measure
 from aesara_nondecomp.models.class_calibration import CalibratedClasses
-from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_weights
+from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_networks
 from aesara_nondecomp.models.network_model import (
     label_from,
     plain_label,
@@ -348,10 +347,7 @@ def class_model_from(
         If the file holds what no model holds.
     """
     require(isinstance(measure, MulticlassMeasure), "a measure of several classes is needed", measure)
-    stored = stored_weights(header, arrays)
-    network = networks.build(header["network"], dtype=dtype)
-    with np.errstate(over="ignore"):  # what another dtype cannot hold is refused below
-        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
+    network, parameters, voters = stored_networks(header, arrays, dtype)
     priors, rule, calibration = np.array(header["priors"], float), header["rule"], header["calibration"]
     model = ClassModel(
         ClassFunctions(network, Cells(priors), "adamw"),  # which a model that is trained further goes on with

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import networks
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths
@@ -20,7 +19,7 @@ from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.label_confusion import LabelReport, label_confusions
 from aesara_nondecomp.models.archive import describe_measure, write_archive
-from aesara_nondecomp.models.model_checks import check_label_model, check_weights, stored_weights
+from aesara_nondecomp.models.model_checks import check_label_model, check_weights, stored_networks
 from aesara_nondecomp.models.network_model import (
     NOT_CALIBRATED,
     NetworkModel,
@@ -409,10 +408,7 @@ def label_model_from(
         If the file holds what no model holds.
     """
     averaged = Averaged(measure, header["average"])
-    stored = stored_weights(header, arrays)
-    network = networks.build(header["network"], dtype=dtype)
-    with np.errstate(over="ignore"):  # what another dtype cannot hold is refused below
-        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
+    network, parameters, voters = stored_networks(header, arrays, dtype)
     labels, priors = tuple(header["labels"]), np.array(header["label_priors"], float)
     require(priors.ndim == 1 and len(priors) == len(labels) >= 2, "labels must have a prior each", priors.shape)
     model = MultilabelModel(

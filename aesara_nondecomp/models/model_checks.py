@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,28 @@ ROUNDING = 1e-9  # of a mean of numbers in [0, 1]
 LABEL_KINDS: tuple[Any, ...] = ((bool, int, float), str, bytes, datetime.date)  # times are dates too
 
 
-def stored_weights(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[list[NDArray[Any]]]:
-    """The weights of all networks of a model file, of the shapes that its description says.
+class StoredNetworks(NamedTuple):
+    """The networks of a model file.
 
-    They are compared before a network is built, as a description may say that it takes any amount of memory.
+    Attributes
+    ----------
+    network : Network
+        Which all of them are.
+    parameters : list of array
+        Weights of the first one.
+    voters : list of list of array
+        Weights of those that vote with it.
+    """
+
+    network: Network
+    parameters: list[NDArray[Any]]
+    voters: list[list[NDArray[Any]]]
+
+
+def stored_networks(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], dtype: str | None) -> StoredNetworks:
+    """Build the network of a model file, and read the weights.
+
+    Their shapes are compared before the network is built, as a description may say that it takes any amount of memory.
 
     Parameters
     ----------
@@ -39,11 +57,13 @@ def stored_weights(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
         Of the file.
     arrays : mapping of str to array
         Of the file.
+    dtype : {"float32", "float64"} or None
+        Dtype of the network; None for that of the file.
 
     Returns
     -------
-    list of list of array
-        Those of the first network, and of each that votes with it.
+    StoredNetworks
+        With infinite weights where another dtype cannot hold those of the file: the checks of a model refuse them.
 
     Raises
     ------
@@ -53,7 +73,13 @@ def stored_weights(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     voters = header.get("voters", 0)  # files before version 3 hold one network
     require(type(voters) is int and 0 <= voters < max(1, len(arrays)), "voters must be as many as are stored", voters)
     shapes = networks.parameter_shapes(header["network"])
-    return [[_weight(arrays, f"{name}.{k}", shape) for k, shape in enumerate(shapes)] for name in network_names(voters)]
+    stored = [
+        [_weight(arrays, f"{name}.{k}", shape) for k, shape in enumerate(shapes)] for name in network_names(voters)
+    ]
+    network = networks.build(header["network"], dtype=dtype)
+    with np.errstate(over="ignore"):
+        first, *others = ([value.astype(network.dtype) for value in values] for values in stored)
+    return StoredNetworks(network, first, others)
 
 
 def network_names(voters: int) -> list[str]:

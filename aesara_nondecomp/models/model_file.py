@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp import networks
 from aesara_nondecomp._checks import choose
 from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder, Vocabulary
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.models.archive import read_archive, restore_measure, stored_constraints, stored_measure, usable
 from aesara_nondecomp.models.model import Model
-from aesara_nondecomp.models.model_checks import check_model, stored_weights
+from aesara_nondecomp.models.model_checks import check_model, stored_networks
 from aesara_nondecomp.models.network_model import label_from
 from aesara_nondecomp.step import TrainFunctions
 
@@ -92,10 +90,8 @@ def from_archive(
     ValueError
         If a `measure` is needed, or the arrays are not those of the network.
     """
-    header, stored = _with_encoder(header, arrays), stored_weights(header, arrays)
-    network = networks.build(header["network"], dtype=dtype)
-    with np.errstate(over="ignore"):  # `load_model` refuses what another dtype cannot hold
-        parameters, *voters = ([value.astype(network.dtype) for value in values] for values in stored)
+    header = _with_encoder(header, arrays)
+    network, parameters, voters = stored_networks(header, arrays, dtype)
     return Model(
         TrainFunctions(network),
         parameters,
