@@ -60,9 +60,8 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
         If there is such a measure, but not with such parameters.
     """
     described = describe_measure(measure)
-    catalogue = multiclass.catalogue
-    known = (*multiclass.names(), *catalogue.WITH_GROUPS_OR_CONSTRAINTS, *catalogue.ALIASES)
-    if isinstance(measure, MulticlassMeasure) or described["name"] not in known or count_labels(y) <= 2:
+    known = described["name"] in multiclass.catalogue.known_names()
+    if isinstance(measure, MulticlassMeasure) or not known or count_labels(y) <= 2:
         return measure
     try:
         return multiclass.get(described["name"], **described["parameters"])

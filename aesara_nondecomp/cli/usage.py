@@ -15,11 +15,10 @@ from aesara_nondecomp.cli.program import UsageError
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.training.checkpoints import Checkpoint
-from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, changed_options
-from aesara_nondecomp.training.parameters import PARAMETERS
+from aesara_nondecomp.training.early_stopping import EarlyStopping, refuse_without_rows
+from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS, changed_options
 from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for, with_preset
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.table_network import network_maker
 
 
 @contextmanager
@@ -111,7 +110,7 @@ def network_of(options: argparse.Namespace, n_scores: int = 1) -> Any:
     def make(chosen: str, size: int, more: dict[str, Any]) -> Network:
         return networks.make(chosen, size, n_scores=n_scores, **{**more, **changed})
 
-    return TableNetwork.named(name, make, n_scores) if name in (AUTO, "tabular") else lambda size: make(name, size, {})
+    return network_maker(name, make, n_scores)
 
 
 def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
@@ -122,10 +121,8 @@ def _early_stopping(options: argparse.Namespace) -> EarlyStopping | None:
             tune_threshold=True if options.tune_threshold else "auto",
             refit=options.refit,
         )
-    for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
-        value = getattr(options, name)
-        needed = f"--{name} needs held-out rows: leave --validation out, or give it a share"
-        require(value in (default, None), needed, value)
+    needed = "--{} needs held-out rows: leave --validation out, or give it a share"
+    refuse_without_rows(options.patience, options.refit, needed)
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,13 +29,13 @@ from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.parallel import all_succeed, allgather, communicator
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.class_labels import needs_classes, takes_classes
-from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.early_stopping import EarlyStopping, refuse_without_rows
 from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters, method_fit_parameters
 from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
-from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.table_network import network_maker
 
 
 class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
@@ -472,9 +471,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
 
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""
-        if spec.network in (AUTO, "tabular"):
-            return TableNetwork.named(str(spec.network), spec.functions, spec.n_scores)
-        return functools.partial(shared_functions, spec)
+        return network_maker(spec.network, spec.functions, spec.n_scores)
 
     def _checkpoint(self) -> Checkpoint | None:
         if self.checkpoint is not None:
@@ -489,11 +486,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         if rows is not None:
             given = check_parameters(tune_threshold=self.tune_threshold, refit=self.refit)
             return EarlyStopping(rows, patience=self.patience, **given)
-        for name, default in (("patience", PARAMETERS["patience"].default), ("refit", False)):
-            value = getattr(self, name)
-            require(
-                value in (default, None), f"{name} needs rows held out: set validation, for example to 'auto'", value
-            )
+        needed = "{} needs rows held out: set validation, for example to 'auto'"
+        refuse_without_rows(self.patience, self.refit, needed)
         if self.tune_threshold is True:
             raise ValueError(
                 "tune_threshold needs held-out rows, as a threshold chosen on the training rows fits their noise: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from aesara_nondecomp.data import check_lengths
 from aesara_nondecomp.data.label_sets import Indicators, read_indicators
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
-from aesara_nondecomp.estimators.function_cache import NetworkSpec, make_network
 from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
@@ -24,9 +22,8 @@ from aesara_nondecomp.metrics.label_confusion import label_confusions
 from aesara_nondecomp.metrics.threshold import relative_scores
 from aesara_nondecomp.parallel import Communicator, all_succeed, communicator
 from aesara_nondecomp.training.fit import fit
-from aesara_nondecomp.training.param_checks import AUTO
 from aesara_nondecomp.training.parameters import check_parameters
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.table_network import network_maker
 
 if TYPE_CHECKING:
     from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
@@ -40,21 +37,21 @@ class LabelsMixin(FittedMixin):
     def decision_function(self, X: Any) -> Array:
         if not self._of_labels():
             return super().decision_function(X)
-        scores, thresholds = self.model_.decision_function(self._rows(X)), self._label_model().thresholds
+        scores, thresholds = self.model_.decision_function(self._rows(X)), self.model_.thresholds
         return np.stack([relative_scores(own, cut) for own, cut in zip(scores.T, thresholds)], axis=1)
 
     def predict(self, X: Any) -> Array:
-        return self._label_model().predict(self._rows(X)) if self._of_labels() else super().predict(X)
+        return self.model_.predict(self._rows(X)) if self._of_labels() else super().predict(X)
 
     def predict_proba(self, X: Any) -> Array:
-        return self._label_model().predict_proba(self._rows(X)) if self._of_labels() else super().predict_proba(X)
+        return self.model_.predict_proba(self._rows(X)) if self._of_labels() else super().predict_proba(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         if not self._of_labels():
             return super().score(X, y, sample_weight, groups)
         warn_of_unlike_scores()
         require(groups is None, "a matrix of labels has a measure without groups: leave groups out", "groups")
-        model, predicted = self._label_model(), self.predict(X)
+        model, predicted = self.model_, self.predict(X)
         matrix = read_indicators(y, model.labels).matrix
         check_lengths(predicted, matrix)
         weight = None if sample_weight is None else checked_weights(sample_weight, len(matrix))
@@ -106,14 +103,14 @@ class LabelsMixin(FittedMixin):
             validation = all_succeed(comm, lambda: check_rows(self, held, texts=spec.takes_text)), y_held
         names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
                  "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
-        further = me.warm_start and hasattr(self, "model_")
+        further, of_labels = me.warm_start and hasattr(self, "model_"), spec._replace(n_scores=n_labels)
         if further:
             me._require_as_asked(spec, of_labels=True)
         self.model_ = fit(
             X,
             y,
             me.measure,
-            network=self.model_ if further else _maker(spec._replace(n_scores=n_labels)),
+            network=self.model_ if further else network_maker(spec.network, of_labels.new_network, n_labels),
             optimizer=spec.optimizer,
             positive=me.pos_label,
             sample_weight=sample_weight,
@@ -126,7 +123,7 @@ class LabelsMixin(FittedMixin):
             **groups,
         )
         self.classes_, self._asked_for = np.asarray(self.model_.labels), spec
-        if not self._label_model().calibrations:
+        if not self.model_.calibrations:
             self._calibrate_labels(X, y, sample_weight, comm)
 
     def _rows_of_labels(self, X: Any, y: Any, texts: bool, comm: Communicator) -> Any:
@@ -156,9 +153,6 @@ class LabelsMixin(FittedMixin):
     def _require_one_label(self, name: str) -> None:
         require(not self._of_labels(), f"{name} is for one label a row: `model_.by_label` reports on several", name)
 
-    def _label_model(self) -> Any:
-        return self.model_
-
     def _takes_matrices(self) -> bool:
         try:
             Averaged.get(self.measure)  # type: ignore[attr-defined]  # a parameter
@@ -171,10 +165,3 @@ def _n_labels(y: Any) -> int:
     """The number of labels; 0 of a process without rows."""
     shape = np.shape(y.matrix if isinstance(y, Indicators) else y) if not hasattr(y, "shape") else y.shape
     return int(shape[1]) if len(shape) == 2 and shape[0] else 0
-
-
-def _maker(spec: NetworkSpec) -> Any:
-    """What makes the network, once the rows are known."""
-    if spec.network in (AUTO, "tabular"):
-        return TableNetwork.named(str(spec.network), spec.new_network, spec.n_scores)
-    return functools.partial(make_network, spec)

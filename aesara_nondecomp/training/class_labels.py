@@ -106,7 +106,5 @@ def takes_classes(measure: Any) -> bool:
         return False
     from aesara_nondecomp.measures import multiclass
 
-    catalogue = multiclass.catalogue
-    known = (*multiclass.names(), *catalogue.WITH_GROUPS_OR_CONSTRAINTS, *catalogue.ALIASES)
-    named = isinstance(measure, str) and measure in known
+    named = isinstance(measure, str) and measure in multiclass.catalogue.known_names()
     return named or isinstance(measure, multiclass.MulticlassMeasure)

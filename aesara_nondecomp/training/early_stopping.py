@@ -119,6 +119,27 @@ def check_patience(name: str, value: Any) -> int | str | None:
     return value if value is None or isinstance(value, str) else positive_int(name, value)
 
 
+def refuse_without_rows(patience: Any, refit: Any, needed: str) -> None:
+    """Refuse parameters that have an effect only where rows are held out.
+
+    Parameters
+    ----------
+    patience : int, None or "auto"
+        As for `EarlyStopping`.
+    refit : bool
+        As for `EarlyStopping`.
+    needed : str
+        The message, with {} for the name of the parameter.
+
+    Raises
+    ------
+    ValueError
+        If one is not its default.
+    """
+    for name, value, default in (("patience", patience, AUTO), ("refit", refit, False)):
+        require(value in (default, None), needed.format(name), value)
+
+
 class Interval(NamedTuple):
     """Steps between two evaluations, a share of those made: some small tables are learned in 20 steps, others in 1,000.
 

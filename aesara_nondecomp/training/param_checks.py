@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.table_network import network_maker
 
 AUTO = "auto"
 # Options of a network; a network that does not take one refuses it.
@@ -91,6 +90,10 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     if isinstance(network, Model):
         check_further(network, standardize)
         return network.functions
+
+    def make(name: str, size: int, options: dict[str, Any]) -> Network:
+        return networks.make(name, size, n_scores=n_scores, **options)
+
     if isinstance(network, (Network, TrainFunctions)):
         require(not is_text(X), "a network of your own takes token ids: Vocabulary.transform makes them", "texts")
         return network
@@ -98,8 +101,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
         require(
             network != "tabular" or not is_text(X), "network='tabular' takes numbers: use attention or lstm", "texts"
         )
-        make = partial(_make, n_scores=n_scores)
-        return _maker("attention", n_scores) if is_text(X) else TableNetwork.named(network, make, n_scores)
+        return network_maker("attention" if is_text(X) else network, make, n_scores)
     if isinstance(network, str):
         check_parameters(network=network)
         if networks.takes_tokens(network):
@@ -108,14 +110,15 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
             check_texts(X)
         else:
             require(not is_text(X), f"network={network!r} takes numbers: use attention or lstm for text", "texts")
-        return _maker(network, n_scores)
+        return network_maker(network, make, n_scores)
     if callable(network):
         return network
     own = "TrainFunctions, a Model" if n_scores == 1 else "a ClassModel"
     kinds = f"network must be a name, a sequence of widths, a Network, {own} or a callable"
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
     require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
-    return _maker("mlp", n_scores, hidden=PARAMETERS["hidden"].check("network", network))
+    hidden = PARAMETERS["hidden"].check("network", network)
+    return lambda size: make("mlp", size, {"hidden": hidden})
 
 
 def refuse_unavailable(given: Mapping[str, Any], kind: str) -> None:
@@ -223,14 +226,6 @@ def functions_of_scores(
     found = functions.scores(getattr(rows, "own", rows)[:1]).shape[1]
     require(found == n_scores, needed, f"{found} scores")
     return functions
-
-
-def _make(name: str, size: int, options: dict[str, Any], n_scores: int) -> Network:
-    return networks.make(name, size, n_scores=n_scores, **options)
-
-
-def _maker(name: str, n_scores: int, **options: Any) -> Callable[[int], Network]:
-    return lambda size: networks.make(name, size, n_scores=n_scores, **options)
 
 
 def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) -> None:

@@ -35,27 +35,6 @@ class TableNetwork(NamedTuple):
     otherwise: str = "mlp"
     n_scores: int = 1
 
-    @classmethod
-    def named(
-        cls, name: str | None, make: Callable[[str, int, dict[str, Any]], Any], n_scores: int = 1
-    ) -> TableNetwork:
-        """That of "tabular", which holds for all rows, or of "auto".
-
-        Parameters
-        ----------
-        name : {"auto", "tabular"} or None
-            None stands for "auto".
-        make : callable
-            As above.
-        n_scores : int, default 1
-            As above.
-
-        Returns
-        -------
-        TableNetwork
-        """
-        return cls(make, "tabular" if name == "tabular" else "mlp", n_scores)
-
     def __call__(self, size: int) -> Any:
         """The network of rows of which only the number of columns is known."""
         return self.make(self.otherwise, size, {})
@@ -90,6 +69,28 @@ class TableNetwork(NamedTuple):
             return None
         options = {"hidden": _widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
         return self.make("tabular", rows.shape[1], options), scaling
+
+
+def network_maker(network: Any, make: Callable[[Any, int, dict[str, Any]], Any], n_scores: int = 1) -> Any:
+    """What makes the network of a call once its rows are known.
+
+    Parameters
+    ----------
+    network : str, callable or None
+        As given to `fit`; None stands for "auto".
+    make : callable (network, size, options) -> Network or TrainFunctions
+        Makes a network for a number of columns, with options in a dict.
+    n_scores : int, default 1
+        Number of scores of a row.
+
+    Returns
+    -------
+    callable (size) -> Network or TrainFunctions
+        A TableNetwork for "tabular", which takes any rows, and for "auto", which is an mlp where that does not fit.
+    """
+    if network is None or isinstance(network, str) and network in ("auto", "tabular"):
+        return TableNetwork(make, "tabular" if network == "tabular" else "mlp", n_scores)
+    return lambda size: make(network, size, {})
 
 
 def _widths(n_scores: int, n_rows: int) -> tuple[int, int]:

@@ -65,6 +65,16 @@ def names() -> tuple[str, ...]:
     return tuple(FACTORIES)
 
 
+def known_names() -> tuple[str, ...]:
+    """All names that `get` knows: also those of measures in groups, and second names.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return (*names(), *WITH_GROUPS_OR_CONSTRAINTS, *ALIASES)
+
+
 def defaults(ordered: bool = True) -> tuple[MulticlassMeasure, ...]:
     """Every measure of the catalogue that needs no parameter, with its default parameters.
 
