@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data.cells import category_places, normal_form, over_distinct, spelling
+from aesara_nondecomp.data.cells import category_form, category_places, over_distinct, spelling
 
 MOST_CATEGORIES = 200
 WORDS_OF_A_TEXT = 3
@@ -96,7 +96,7 @@ def count_categories(name: str, cells: Sequence[Any], more: Collection[str]) -> 
     first: dict[str, str] = {}
     rows_of: Counter[str] = Counter()
     for text in sorted({*spelt, *over_distinct(spelling, list(more))}):
-        rows_of[first.setdefault(normal_form(text), text)] += spelt[text]
+        rows_of[first.setdefault(category_form(text), text)] += spelt[text]
     check_values(name, set(first) == {""})
     names_rows = sum(count > 0 for count in rows_of.values()) > len(cells) / 2
     if len(first) > MOST_CATEGORIES and (names_rows or _are_texts(first)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{2,4})([T\s]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 _NUMERAL = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
+_WHOLE_WITH_POINT = re.compile(r"-?(0|[1-9]\d*)\.0")
 _TRUTHS = (("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("0", "1"), ("off", "on"))
 
 
@@ -143,10 +145,11 @@ def spelling(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 
-def normal_form(cell: Any) -> str:
+def category_form(cell: Any) -> str:
     """Text by which categories are compared: 1, 1.0, "1" and " 1.0" are one, as are True, "True" and "true".
 
-    Leading zeros count, since they tell one code from another.
+    Texts that are spelt differently are different categories otherwise, though they may read as one number: "01" and
+    "1" are codes, "1.1" and "1.10" are versions.
 
     Parameters
     ----------
@@ -160,6 +163,25 @@ def normal_form(cell: Any) -> str:
     text = spelling(cell)
     if text.lower() in _TRUTHS[0]:
         return text.lower()
+    if isinstance(cell, str):
+        return text[:-2] if _WHOLE_WITH_POINT.fullmatch(text) else text
+    return number_form(text)
+
+
+def number_form(cell: Any) -> str:
+    """Text by which numbers are compared, in whatever spelling: -999, "-999.00" and "-9.99e2" are one.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    str
+        That of a number without leading zeros; any other cell as it is spelt.
+    """
+    text = spelling(cell)
     if not _NUMERAL.fullmatch(text) or text.lstrip("-").isdigit():
         return text
     number = float(text)
@@ -169,7 +191,8 @@ def normal_form(cell: Any) -> str:
 def category_places(categories: Sequence[str]) -> Callable[[Any], int]:
     """Make the function that finds a cell among known categories, in whatever spelling.
 
-    Where the categories are one pair of truth values, such as "N" and "Y", a cell may use another pair.
+    Where the categories are one pair of truth values, such as "N" and "Y", a cell may use another pair. A whole number
+    may be spelt otherwise, such as 3 as "3.00"; of "1.10" nobody can tell whether it is 1.1 or another version.
 
     Parameters
     ----------
@@ -183,15 +206,18 @@ def category_places(categories: Sequence[str]) -> Callable[[Any], int]:
     """
     places: dict[str, int] = {}
     for place, category in enumerate(categories):
-        places.setdefault(normal_form(category), place)
+        places.setdefault(category_form(category), place)
     known = {form.lower(): place for form, place in places.items() if form}
     pair = next((pair for pair in _TRUTHS if known.keys() == set(pair)), ())
     truths = {word: known[pair[value]] for words in _TRUTHS for value, word in enumerate(words)} if pair else {}
     exact = {category: place for place, category in enumerate(categories)}
+    numbers = Counter(map(number_form, categories))
+    whole = {n: p for p, n in enumerate(map(number_form, categories)) if numbers[n] == 1 and n.lstrip("-").isdigit()}
 
     def place_of(cell: Any) -> int:
-        form = normal_form(cell)
-        return exact.get(spelling(cell), places.get(form, truths.get(form.lower(), -1)))
+        form = category_form(cell)
+        known = (exact, spelling(cell)), (places, form), (truths, form.lower()), (whole, number_form(cell))
+        return next((found[text] for found, text in known if text in found), -1)
 
     return place_of
 

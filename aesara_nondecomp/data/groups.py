@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, shown
-from aesara_nondecomp.data.cells import is_missing, normal_form, over_distinct
+from aesara_nondecomp.data.cells import category_form, is_missing, over_distinct
 from aesara_nondecomp.data.table_columns import is_table, read_table
 
 MOST_GROUPS = 200  # more of them are numbers that were not divided into ranges
@@ -84,6 +84,6 @@ def _labels(prefix: str, cells: NDArray[Any]) -> list[str]:
     """What each row's value is called; "" where it is missing. Spellings of one value are one, in all sets of rows."""
 
     def label(cell: Any) -> str:
-        return "" if is_missing(cell) else prefix + normal_form(cell)
+        return "" if is_missing(cell) else prefix + category_form(cell)
 
     return over_distinct(label, cells.tolist())

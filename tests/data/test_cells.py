@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.data import InputEncoder, TableEncoder, read_table
-from aesara_nondecomp.data.cells import as_number, is_date, is_decorated, normal_form
+from aesara_nondecomp.data.cells import as_number, category_form, is_date, is_decorated
+from aesara_nondecomp.data.groups import read_groups
 from aesara_nondecomp.networks import linear
 from aesara_nondecomp.training.training_data import prepare
 
@@ -122,10 +123,29 @@ def test_spellings_of_one_category_are_one_in_training_too():
 
 
 def test_leading_zeros_letters_and_single_letters_tell_categories_apart():
-    assert len({normal_form(cell) for cell in ("01", "1", "a", "A", "0x1", "1a")}) == 6
+    assert len({category_form(cell) for cell in ("01", "1", "a", "A", "0x1", "1a")}) == 6
     encoder = TableEncoder.fit({"surface": ["f", "y", "s"]})  # no truth values, since "s" is none
     with pytest.warns(UserWarning, match="'n'"):
         assert encoder.transform({"surface": ["n"]}).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_texts_that_read_as_one_number_are_different_categories(kind):
+    versions = ["1.1", "1.10", "1.2", "1E3", "1000"]
+    encoder = TableEncoder.fit({"version": kind(versions)}, categorical=["version"])
+    np.testing.assert_array_equal(encoder.transform({"version": kind(versions)}), np.eye(5)[[0, 1, 2, 4, 3]])
+    assert encoder.feature_names == tuple(f"version={text}" for text in sorted(versions))
+    with pytest.warns(UserWarning, match=r"'version': '1.100'"):
+        assert not encoder.transform({"version": kind(["1.100"])}).any()
+
+
+def test_groups_that_read_as_one_number_are_told_apart():
+    assert read_groups(["1.1", "1.10", "2", "2.0"], 4).names == ("1.1", "1.10", "2")
+
+
+def test_a_missing_value_is_one_in_every_spelling_of_its_number():
+    table = read_table({"age": ["31", "-999.00", "-9.99e2", "-999"]}, missing=["-999"])
+    assert table.cells["age"].tolist() == ["31", None, None, None]
 
 
 def test_a_boolean_column_of_a_frame_takes_the_words_for_it():
