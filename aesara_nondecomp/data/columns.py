@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SPIKE = 0.4  # share of the rows from which on a single value makes a spike
+FAR_OUT = 10.0  # quartile distances from the median, where a smooth clip at 3 leaves little to see
+TAIL = 0.05  # share of the rows beyond, from which on a column gets bins
 FEW_BINS = 32  # with room for no more, labels play no part
 ROWS_OF_A_BIN = {FEW_BINS: 20, 128: 10, 256: 5}  # at most so many bins: at least so many rows beside the spike for each
 LEAST_GAIN = 10.0  # of the log likelihood of labels, for more bins
@@ -32,13 +34,16 @@ def numeric_columns(X: NDArray[Any]) -> list[int]:
     return [int(column) for column in np.flatnonzero(~binary)]
 
 
-def spiky_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
-    """Those of the columns in which one value makes at least 40 % of the rows, such as the 0 of capital gains.
+def columns_to_bin(X: NDArray[Any], columns: list[int]) -> list[int]:
+    """Those of the columns that smooth features of a network cannot resolve.
+
+    These are columns in which one value makes at least 40 % of the rows, such as the 0 of capital gains, and columns
+    with many rows far out, where the network clips: amounts that span orders of magnitude.
 
     Parameters
     ----------
     X : array, shape (n, d)
-        Rows of a table.
+        Rows of a table as the network takes them, scaled by `Standardiser.robust`.
     columns : list of int
         Indices of the columns to look at.
 
@@ -47,13 +52,13 @@ def spiky_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
     list of int
         Those with more than two values.
     """
-    return [column for column in columns if _has_spike(np.unique(X[:, column], return_counts=True)[1])]
+    return [column for column in columns if _needs_bins(*np.unique(X[:, column], return_counts=True))]
 
 
-def bins_of_spiky_columns(
+def bins_of_columns(
     values: NDArray[Any], columns: list[int], labels: NDArray[Any], n_rows: int | None = None
 ) -> list[tuple[int, float, float]]:
-    """Bins of columns with a spike: more of them where these predict labels better.
+    """Bins of columns: more of them where these predict labels better.
 
     The edges are the frequent value, the extremes, and quantiles of the other rows: quantiles of all rows would fall on
     the frequent value. A column has at most 32 bins, and up to 128 or 256 where these predict the label of a row from
@@ -63,7 +68,7 @@ def bins_of_spiky_columns(
     Parameters
     ----------
     values : array, shape (n, k)
-        The columns of rows as the network takes them. Those without a spike get no bins.
+        The columns of rows as the network takes them. Those that `columns_to_bin` would leave out get no bins.
     columns : list of int, length k
         Their indices.
     labels : array, shape (n,)
@@ -94,7 +99,7 @@ def bins_of_spiky_columns(
     bins = []
     for column, of_column in zip(columns, values.T):
         found, place = np.unique(of_column, return_inverse=True)
-        if _has_spike(np.bincount(place)):
+        if _needs_bins(found, np.bincount(place)):
             edges = _best_edges(found, _count(place, codes), room)
             bins += [(column, float(low), float(high)) for low, high in zip(edges[:-1], edges[1:])]
     return bins
@@ -159,9 +164,10 @@ def _left_out_likelihood(found: NDArray[Any], counts: NDArray[Any], edges: NDArr
     return max(float(np.sum(of_bins * np.log((same + n * shares) / (others + n)))) for n in PRIOR_ROWS)
 
 
-def _has_spike(rows: NDArray[Any]) -> bool:
-    """Whether one of the values of a column, which have so many rows each, is frequent enough, of more than two."""
-    return len(rows) > 2 and bool(rows.max() >= SPIKE * rows.sum())
+def _needs_bins(found: NDArray[Any], rows: NDArray[Any]) -> bool:
+    """Whether one of the values of a column, which have so many rows each, is frequent, or many are far out."""
+    far = rows[np.abs(found) > FAR_OUT].sum()
+    return len(rows) > 2 and bool(rows.max() >= SPIKE * rows.sum() or far >= TAIL * rows.sum())
 
 
 def _edges(found: NDArray[Any], rows: NDArray[Any], most: int, rows_of_a_bin: int) -> NDArray[Any]:

@@ -15,6 +15,9 @@ from aesara_nondecomp.data.features import check_finite, row_slices
 
 _CACHED_ENTRIES = 2**15
 _FARTHEST = 1e4  # quartile distances from the median; a network of tables clips smoothly at 3
+FREQUENT = 0.25  # share of the rows with which a single value can be a quartile
+CLOSER = 4.0  # than the quartiles of all rows those of the others must be, so that these count
+MOST_ROWS, FAR = 0.95, 100.0  # so many rows are within so many quartile distances of the median
 
 
 class Standardiser(NamedTuple):
@@ -80,8 +83,9 @@ class Standardiser(NamedTuple):
         extreme = ~constant & squares_left_float64(scale)
         if extreme.any():
             scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight_of, total)
+        mean, scale = np.where(constant, 0.0, mean), np.where(constant, 1.0, scale)
         _check_measured(mean, scale)
-        return cls(np.where(constant, 0.0, mean), np.where(constant, 1.0, scale), float(clip))
+        return cls(mean, scale, float(clip))
 
     @classmethod
     def robust(cls, X: Any, columns: list[int], sample_weight: NDArray[Any] | None = None) -> Standardiser:
@@ -99,7 +103,9 @@ class Standardiser(NamedTuple):
         Returns
         -------
         Standardiser
-            With the medians as `mean_`, and as `scale_` the quartile distances; where that is 0, half the range.
+            With the medians as `mean_`, and as `scale_` the quartile distances. Both leave out a value that makes a
+            quarter of the rows, if the others are closer together, such as a code for what is unknown. Where the
+            distance is 0, it is half the range; and so large that 95 % of the rows are within 100 of them.
 
         Notes
         -----
@@ -110,10 +116,8 @@ class Standardiser(NamedTuple):
         for column in columns:
             values = np.asarray(X[:, column], dtype=np.float64)
             order = np.argsort(values, kind="stable")
-            reached = np.cumsum(weight[order])
-            low, median, high = values[order][np.searchsorted(reached, np.array([0.25, 0.5, 0.75]) * reached[-1])]
             with np.errstate(over="ignore"):  # what float64 cannot hold is refused below
-                spread = (high - low) or (values.max() / 2 - values.min() / 2)
+                median, spread = _median_and_spread(values[order], weight[order])
             if spread > 0:
                 mean[column], scale[column] = median, spread
         _check_measured(mean, scale)
@@ -216,12 +220,45 @@ def _first_and_second_moments(moved: NDArray[Any], weight: NDArray[Any]) -> NDAr
     return np.stack([first, weight @ np.square(moved, out=moved)])
 
 
+def _median_and_spread(values: NDArray[Any], weight: NDArray[Any]) -> tuple[float, float]:
+    """Median and quartile distance of sorted values, or what stands for them; see `Standardiser.robust`."""
+    median, spread = _quartiles(values, weight)
+    spread = spread or values[-1] / 2 - values[0] / 2
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    of_values = np.add.reduceat(weight, starts)
+    frequent = np.argmax(of_values)
+    repeated = 2 < len(starts) < len(values)
+    if repeated and of_values[frequent] >= FREQUENT * of_values.sum():
+        others = values != values[starts[frequent]]
+        of_others = _quartiles(values[others], weight[others])
+        if 0 < of_others[1] < spread / CLOSER:
+            median, spread = of_others
+    distances = np.abs(values - median)
+    order = np.argsort(distances, kind="stable")
+    reached = np.cumsum(weight[order])
+    far = distances[order][np.searchsorted(reached, MOST_ROWS * reached[-1])]
+    return float(median), float(max(spread, far / FAR))
+
+
+def _quartiles(values: NDArray[Any], weight: NDArray[Any]) -> tuple[float, float]:
+    """The median of sorted values, and the distance of their quartiles."""
+    reached = np.cumsum(weight)
+    low, median, high = values[np.searchsorted(reached, np.array([0.25, 0.5, 0.75]) * reached[-1])]
+    return median, high - low
+
+
 def _check_measured(mean: NDArray[Any], scale: NDArray[Any]) -> None:
-    wrong = np.flatnonzero(~np.isfinite(mean) | ~np.isfinite(scale))
-    if wrong.size:
+    usable = np.isfinite(mean) & np.isfinite(scale)
+    if not usable.all():
         raise ValueError(
-            f"features must have a mean and a spread that float64 can hold, but column {wrong[0]} (from 0) is too "
-            "large. Rescale it, for example by its largest entry."
+            "features must have a mean and a spread that float64 can hold, but column "
+            f"{np.argmin(usable)} (from 0) is too large. Rescale it, for example by its largest entry."
+        )
+    usable = scale >= np.finfo(np.float64).tiny  # below, one over it is infinite
+    if not usable.all():
+        raise ValueError(
+            "features must have a spread that float64 can hold in full, but column "
+            f"{np.argmin(usable)} (from 0) is too small. Rescale it, for example by its largest entry."
         )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp.data import BatchSource, Standardiser
-from aesara_nondecomp.data.columns import FEW_BINS, bins_of_spiky_columns, numeric_columns, room_for_bins, spiky_columns
+from aesara_nondecomp.data.columns import FEW_BINS, bins_of_columns, columns_to_bin, numeric_columns, room_for_bins
 from aesara_nondecomp.networks.tabular import Bin
 
 SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
@@ -58,13 +58,12 @@ class TableNetwork(NamedTuple):
         """
         if isinstance(rows, BatchSource) or is_sparse(rows) or not np.issubdtype(rows.dtype, np.number):
             return None
-        chosen = _evenly(len(rows), SAMPLED_ROWS)
-        sample = np.asarray(rows[chosen], dtype=np.float64)
+        sample, of_sample = _sample(rows, weight)
         numeric = numeric_columns(sample)
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
-        scaling = Standardiser.robust(sample, numeric, None if weight is None else weight[chosen])
-        bins = _bins(rows, labels, spiky_columns(sample, numeric), scaling)
+        scaling = Standardiser.robust(sample, numeric, of_sample)
+        bins = _bins(rows, labels, columns_to_bin(scaling.transform(sample, np.float64), numeric), scaling)
         if bins is None:
             return None
         options = {"hidden": _widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
@@ -93,25 +92,33 @@ def network_maker(network: Any, make: Callable[[Any, int, dict[str, Any]], Any],
     return lambda size: make(network, size, {})
 
 
+def _sample(rows: Any, weight: NDArray[Any] | None) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    """Some rows, and their weights."""
+    chosen = _some_rows(len(rows), SAMPLED_ROWS)
+    return np.asarray(rows[chosen], dtype=np.float64), None if weight is None else weight[chosen]
+
+
 def _widths(n_scores: int, n_rows: int) -> tuple[int, int]:
     """The widths of the hidden layers; wide ones of many classes overfit a few hundred rows."""
     return WIDE if n_scores >= WIDE_SCORES and n_rows >= WIDE_ROWS else WIDTHS
 
 
 def _bins(rows: Any, labels: NDArray[Any], columns: list[int], scaling: Standardiser) -> list[Bin] | None:
-    """Bins of the columns with a spike, in units of the network's input; None if they are not finite."""
+    """Bins of some columns, in units of the network's input; None if they are not finite."""
     if not columns:
         return []
     few = room_for_bins(len(rows), len(columns)) <= FEW_BINS
-    chosen = _evenly(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
+    chosen = _some_rows(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
     blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
     values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])
     if not np.isfinite(values).all():
         return None
     of_columns = Standardiser(scaling.mean_[columns], scaling.scale_[columns], scaling.clip)
-    return bins_of_spiky_columns(of_columns.transform(values, np.float64), columns, labels[chosen], len(rows))
+    return bins_of_columns(of_columns.transform(values, np.float64), columns, labels[chosen], len(rows))
 
 
-def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
-    """Indices of at most so many rows, evenly spaced."""
-    return np.unique(np.linspace(0, n_rows - 1, most).astype(np.intp))
+def _some_rows(n_rows: int, most: int) -> NDArray[np.intp]:
+    """Indices of at most so many rows, in order. They are drawn: every third row may be of another kind."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False, shuffle=False))

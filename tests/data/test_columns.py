@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_spiky_columns, numeric_columns, spiky_columns
+from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_columns, columns_to_bin, numeric_columns
 
 RNG = np.random.default_rng(0)
 
@@ -43,8 +43,8 @@ def test_a_column_is_numeric_unless_it_holds_zeros_and_ones_alone():
 
 def bins_of(X, columns, labels=None, n_rows=None):
     """Of the columns with a spike; labels of one class do not ask for more bins."""
-    spiky = spiky_columns(X, columns)
-    return bins_of_spiky_columns(X[:, spiky], spiky, np.zeros(len(X)) if labels is None else labels, n_rows)
+    spiky = columns_to_bin(X, columns)
+    return bins_of_columns(X[:, spiky], spiky, np.zeros(len(X)) if labels is None else labels, n_rows)
 
 
 def edges_of(X, column=0, labels=None):
@@ -86,10 +86,11 @@ def test_the_bins_of_a_spiky_column_cover_its_range_without_gaps_and_have_the_sp
         np.repeat(np.arange(5.0), 100),  # every value in a fifth of the rows
         np.repeat([0.0, 7.0], 100),  # two values
         np.full(100, 3.0),
-        np.concatenate([np.zeros(39), np.arange(1.0, 62.0)]),  # 39 % of the rows
+        np.concatenate([np.zeros(39), np.arange(1.0, 62.0) / 30]),  # 39 % of the rows
+        np.concatenate([np.arange(97.0) / 50, 50 + np.arange(3.0)]),  # 3 % far out
     ],
 )
-def test_a_column_without_a_spike_has_no_bins(values):
+def test_a_column_without_a_spike_or_many_rows_far_out_has_no_bins(values):
     assert bins_of(np.asarray(values)[:, None], [0]) == []
 
 
@@ -181,8 +182,32 @@ def test_only_the_columns_asked_for_are_binned_and_each_bin_names_its_own():
 def test_centre_and_scale_are_median_and_quartile_distance(values):
     X = np.array(values)[:, None]
     low, median, high = np.quantile(X, [0.25, 0.5, 0.75], method="inverted_cdf")
+    assume(np.abs(X - median).max() <= 100 * (high - low))
+    low, median, high = np.quantile(X, [0.25, 0.5, 0.75], method="inverted_cdf")
     scaling = Standardiser.robust(X, [0])
     assert (scaling.mean_[0], scaling.scale_[0]) == (median, high - low)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.8])
+@pytest.mark.parametrize("code", [-999.0, 1e6])
+def test_a_code_in_many_rows_moves_neither_centre_nor_scale(share, code):
+    ages, unknown = RNG.normal(45, 15, 2000), RNG.random(2000) < share
+    coded = np.where(unknown, code, ages)
+    known, all_rows = (Standardiser.robust(rows[:, None], [0]) for rows in (ages[~unknown], coded))
+    assert known.mean_[0] == all_rows.mean_[0]
+    assert all_rows.scale_[0] == pytest.approx(max(known.scale_[0], abs(code - known.mean_[0]) / 100))
+
+
+def test_noise_of_rounding_is_no_scale():
+    balance = np.where(RNG.random(2000) < 0.6, RNG.normal(0, 1e-14, 2000), RNG.uniform(-50, 50, 2000))
+    assert Standardiser.robust(balance[:, None], [0]).scale_[0] == pytest.approx(0.45, abs=0.03)
+
+
+def test_amounts_over_orders_of_magnitude_get_bins_and_can_be_told_apart():
+    amounts = np.exp(3 * RNG.normal(size=5000))
+    scaling = Standardiser.robust(amounts[:, None], [0])
+    edges = edges_of(scaling.transform(amounts[:, None]))
+    assert np.sum(np.array(edges) > 10) >= 2 and len(edges) > 30
 
 
 def test_a_row_of_weight_3_counts_as_three_rows():
