@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import BatchSource, Standardiser
 from aesara_nondecomp.data.columns import FEW_BINS, bins_of_columns, columns_to_bin, numeric_columns, room_for_bins
+from aesara_nondecomp.networks import Network
 from aesara_nondecomp.networks.tabular import Bin
 
 SAMPLED_ROWS = 10_000  # medians and quartiles of more rows would hardly differ
@@ -90,6 +92,39 @@ def network_maker(network: Any, make: Callable[[Any, int, dict[str, Any]], Any],
     if network is None or isinstance(network, str) and network in ("auto", "tabular"):
         return TableNetwork(make, "tabular" if network == "tabular" else "mlp", n_scores)
     return lambda size: make(network, size, {})
+
+
+def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Standardiser | None:
+    """The scaling that a network takes which is made already: a tabular one that of its numeric columns.
+
+    Parameters
+    ----------
+    network : Network
+        Whose bins, if it has any, are in units of this scaling.
+    rows : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
+        Training rows, encoded but not scaled.
+    weight : array, shape (n,), or None
+        Their sample weights.
+
+    Returns
+    -------
+    Standardiser or None
+        None for other networks, and where rows are not scaled or not finite.
+
+    Raises
+    ------
+    ValueError
+        If a network with bins gets rows that are not scaled here.
+    """
+    description = network.description or {}
+    if description.get("builder") != "tabular":
+        return None
+    if isinstance(rows, BatchSource) or is_sparse(rows):
+        needed = "bins of a tabular network are in units of scaled columns, so that it needs dense rows in memory"
+        require(not description["bins"], f"{needed}, or a model to train further, which keeps its scaling", "others")
+        return None
+    sample, of_sample = _sample(rows, weight)
+    return Standardiser.robust(sample, description["numeric"], of_sample) if np.isfinite(sample).all() else None
 
 
 def _sample(rows: Any, weight: NDArray[Any] | None) -> tuple[NDArray[np.float64], NDArray[Any] | None]:

@@ -51,7 +51,7 @@ from aesara_nondecomp.training.row_labels import (
 )
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.streamed_rows import stream_rows
-from aesara_nondecomp.training.table_network import TableNetwork
+from aesara_nondecomp.training.table_network import TableNetwork, scaling_for
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -272,7 +272,8 @@ def prepare(
     takes = _network_of(chosen)
     _check_fit(takes, train, learned)
     if scales and not of_columns and not takes.takes_tokens:
-        learned = learned.measured(train, split.weight)
+        ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.weight)
+        learned = replace(learned, standardiser=ready) if ready else learned.measured(train, split.weight)
 
     def prepared(part: Any) -> Any:
         return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)

@@ -64,6 +64,19 @@ def test_the_sample_has_rows_of_each_kind_where_kinds_alternate(every):
         assert options["numeric"] == (0, 1) and scaling.scale_[1] > 1e6
 
 
+@pytest.mark.parametrize("again", [lambda model: model.functions, lambda model: model.functions.network])
+@pytest.mark.parametrize(("labels", "measure"), [(Y, "f1"), (np.arange(N_ROWS) % 3, "macro_f1")])
+def test_a_network_of_a_table_that_is_trained_again_gets_the_scaling_that_its_bins_are_in(again, labels, measure):
+    options = {"validation": None, "steps": 3, "seed": 0}
+    model = an.fit(TABLE, labels, measure, **options)
+    assert model.network_description["bins"]
+    other = an.fit(TABLE, labels, measure, network=again(model), **options)
+    assert other.encoder.standardiser.as_dict() == model.encoder.standardiser.as_dict()
+    np.testing.assert_array_equal(other.decision_function(TABLE), model.decision_function(TABLE))
+    with pytest.raises(ValueError, match="needs dense rows in memory, or a model to train further"):
+        an.fit(scipy.sparse.csr_matrix(TABLE), labels, measure, network=again(model), **options)
+
+
 @pytest.mark.parametrize("n_rows", [3 * SAMPLED_ROWS, BINNED_ROWS + 50_000])
 def test_amounts_that_are_rare_are_looked_for_in_more_rows_beside_their_labels(n_rows):
     amounts = 1500.0 + RNG.permutation(n_rows) % 60
