@@ -34,6 +34,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 
+def is_null(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas.NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+
+
 def number(name: str, value: Any, what: str = "a number") -> float:
     """Return `value` as a float, or raise a ValueError naming the parameter."""
     try:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import is_null
+
 # Compared in lower case. The first are missing in every column. The others are missing among numbers only, since a
 # column of text may mean them: a school-leaver has the degree "none".
 MISSING_VALUES = ("", "?", "na", "n/a", "nan", "null")
@@ -42,7 +44,7 @@ def is_missing(cell: Any) -> bool:
     -------
     bool
     """
-    return cell.strip().lower() in MISSING_VALUES if isinstance(cell, str) else _is_nothing(cell)
+    return cell.strip().lower() in MISSING_VALUES if isinstance(cell, str) else is_null(cell)
 
 
 def as_number(cell: Any) -> float:
@@ -67,7 +69,7 @@ def as_number(cell: Any) -> float:
             return math.nan
         if "_" in cell:  # only Python takes 12_34 for a number
             raise ValueError(cell)
-    elif _is_nothing(cell):
+    elif is_null(cell):
         return math.nan
     try:
         return float(cell)
@@ -264,11 +266,3 @@ def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
         return np.array(over_distinct(as_number_or_truth, cells), dtype=np.float64)
     except ValueError:
         return None
-
-
-def _is_nothing(cell: Any) -> bool:
-    """Whether a cell that is no text is None, NaN or pandas.NA."""
-    try:
-        return cell is None or bool(cell != cell)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
-        return True

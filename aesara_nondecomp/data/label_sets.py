@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, distinct_rows, is_sparse
-from aesara_nondecomp._checks import require, shown
+from aesara_nondecomp._checks import is_null, require, shown
 from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data.labels import distinct
 
@@ -179,4 +179,4 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
 def _strange(values: Array) -> list[Any]:
     """Values that are neither 0 nor 1."""
     found = set(values.ravel().tolist()) if values.dtype == object else distinct(values.ravel()).tolist()
-    return [value for value in found if isinstance(value, (str, bytes)) or value not in (0, 1)]
+    return [value for value in found if isinstance(value, (str, bytes)) or is_null(value) or value not in (0, 1)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import shown, suggestion
+from aesara_nondecomp._checks import is_null, shown, suggestion
 
 
 class Labels(NamedTuple):
@@ -68,10 +68,9 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
     if positive is None:
         positive = found[1]
     elif not _is_label(positive) or positive not in found:
-        raise ValueError(
-            f"positive must be one of the two labels, got {shown(positive)}. "
-            f"{suggestion(shown(positive), [repr(label) for label in found])}"
-        )
+        texts = all(isinstance(label, str) for label in (*found, positive))
+        known = suggestion(positive, found) if texts else f"Known: {', '.join(map(repr, found))}."
+        raise ValueError(f"positive must be one of the two labels, got {shown(positive)}. {known}")
     negative, positive = found if found[1] == positive else found[::-1]
     signs = np.where(values == positive, np.int8(1), np.int8(-1))
     return Labels(signs, (negative, positive))
@@ -357,8 +356,8 @@ def _labels_in(values: NDArray[Any]) -> list[Any]:
     except TypeError:
         raise ValueError(f"labels must be numbers or strings, got {shown(values[0])}.") from None
     for label in found:
-        if isinstance(label, (float, datetime.date)) and label != label:
-            raise _missing("NaN" if isinstance(label, float) else "NaT")
+        if label is not None and is_null(label):
+            raise _missing("NaN" if isinstance(label, float) else str(label))
     try:
         return sorted(found)
     except TypeError:

@@ -246,6 +246,8 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
     if not _is_series(column):
         return _objects(name, column)
     dtype = str(column.dtype).lower()
+    if dtype.startswith("sparse"):
+        return _cells(name, column.sparse.to_dense())
     if dtype.startswith(_TEXT_DTYPES):
         return _objects(name, column.to_list())
     if dtype.startswith(_NUMBER_DTYPES):

@@ -198,7 +198,7 @@ def _last_rows(n_rows: int) -> Fold:
 
 def _folds_of_splitter(splitter: Any, labels: NDArray[Any], groups: Any) -> list[Fold]:
     parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
-    folds = [Fold(*(np.asarray(part, dtype=np.intp) for part in pair)) for pair in parts]
+    folds = [Fold(*map(_indices, pair)) for pair in parts]
     require(len(folds) > 0, "the splitter must make at least one division of the rows", folds)
     held = np.concatenate([fold.held for fold in folds])
     needed = "the splitter must hold each row out at most once (no repeated or random divisions)"
@@ -211,6 +211,12 @@ def _folds_of_splitter(splitter: Any, labels: NDArray[Any], groups: Any) -> list
             require(usable, f"the splitter must give distinct indices from 0 to {len(labels) - 1}", part)
         require(len(np.intersect1d(*fold)) == 0, "the splitter must not train on rows that it holds out", splitter)
     return folds
+
+
+def _indices(part: Any) -> NDArray[np.intp]:
+    """Row indices, also of a part that is given as one boolean for each row."""
+    given = np.asarray(part)
+    return np.flatnonzero(given) if given.dtype == bool else given.astype(np.intp)
 
 
 def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:

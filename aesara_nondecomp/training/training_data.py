@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import require
+from aesara_nondecomp._checks import is_null, require
 from aesara_nondecomp.data import (
     InputEncoder,
     Labels,
@@ -437,8 +437,10 @@ def _split(
 def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
     found = as_array(groups, "validation_groups")
     require(found.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", found.shape)
-    missing = sum(cell is None or cell != cell for cell in found.tolist())
+    missing = sum(map(is_null, found.tolist()))
     require(not missing, "validation_groups must not be missing: give each such row a group of its own", missing)
+    kinds = {bool if isinstance(cell, bool) else str if isinstance(cell, str) else object for cell in found.tolist()}
+    require(len(kinds) == 1, "validation_groups must all be of one kind, such as text", found.tolist()[:4])
     require(len(set(found.tolist())) > 1, "a split by validation_groups needs at least two groups", found[:1].tolist())
     return found
 

@@ -76,7 +76,7 @@ def test_naming_the_positive_class_flips_signs_and_prior():
         (np.array([[0], [1]]), None, r"y\.ravel\(\)"),
         (np.eye(2), None, r"one-dimensional, got shape \(2, 2\)"),
         (1, None, "one-dimensional"),
-        (["neg", "pos"], "poss", "Did you mean \"'pos'\""),
+        (["neg", "pos"], "poss", "Did you mean 'pos'"),
         ([0, 1], 2, "positive must be one of the two labels, got 2"),
     ],
 )

@@ -246,6 +246,13 @@ def test_a_column_that_is_neither_numbers_nor_text_is_refused_by_name():
         TableEncoder.fit(frame)
 
 
+def test_a_sparse_column_of_a_frame_is_one_of_numbers():
+    pandas = pytest.importorskip("pandas")
+    amounts = [0.0, 0.0, 3.0]
+    frame = pandas.DataFrame({"amount": pandas.arrays.SparseArray(amounts)})
+    np.testing.assert_array_equal(TableEncoder.fit(frame).transform(frame)[:, 0], amounts)
+
+
 def test_a_column_named_twice_is_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"must name each column once, got \['a'\]"):

@@ -34,6 +34,7 @@ FIT = [
     ({"y": []}, "at least two classes, got an empty array"),
     ({"y": np.where(Y, 1.0, np.nan)}, "must not be missing, got NaN"),
     ({"positive": 7}, "positive must be one of the two labels, got 7"),
+    ({"positive": "1"}, "positive must be one of the two labels, got '1'. Known: 0, 1"),
     ({"X": NAN}, "finite.*row 3, column 1"),
     ({"X": INFINITE}, "finite.*row 5, column 0"),
     ({"X": scipy.sparse.csr_matrix(NAN)}, "finite.*row 3, column 1"),
@@ -256,3 +257,32 @@ def test_weights_to_start_from_that_are_not_those_of_the_network_are_refused(par
     model = Model(functions, parameters, measures.get("f1"), (0, 1), 0.3)
     with pytest.raises(ValueError, match="the parameters of a model to train further must"):
         fit(X, Y, network=model, steps=5)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (lambda gap: {"y": gap(Y == 1)}, "labels must not be missing, got <NA> among them"),
+    (lambda gap: {"y": gap(Y.astype(str))}, "labels must not be missing, got (<NA>|NaN) among them"),
+    (lambda gap: {"y": np.column_stack([gap(Y), Y])}, r"a matrix of labels must hold 0 and 1 only .* got \[<NA>\]"),
+    (lambda gap: {"validation_groups": gap(Y.astype(str))}, "validation_groups must not be missing"),
+])  # fmt: skip
+def test_missing_values_of_pandas_are_refused_as_such(given, message):
+    pandas = pytest.importorskip("pandas")
+
+    def gap(values):
+        column = pandas.Series(values.astype(object))
+        column[3] = pandas.NA
+        return column
+
+    with pytest.raises(ValueError, match=message):
+        fit(X, **{"y": Y, **given(gap)})
+
+
+def test_groups_of_several_kinds_are_refused():
+    with pytest.raises(ValueError, match=r"validation_groups must all be of one kind, such as text, got \['a', 1"):
+        fit(X, Y, validation_groups=np.array(["a", 1] * 20, dtype=object))
+
+
+def test_a_column_whose_spread_has_no_reciprocal_is_refused():
+    for columns in (X * 1e-310, np.column_stack([Y, X[:, 0] * 1e-310])):
+        with pytest.raises(ValueError, match="features must have a spread that float64 can hold in full"):
+            fit(columns, Y)

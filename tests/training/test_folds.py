@@ -144,6 +144,18 @@ def test_a_splitter_divides_the_rows_as_it_does_alone(splitters):
         assert all(np.array_equal(mine, other) for mine, other in zip(fold, theirs))
 
 
+def test_a_splitter_may_give_one_boolean_for_each_row():
+    class Halves:
+        def split(self, X, y=None, groups=None):
+            even = np.arange(len(y)) % 2 == 0
+            yield even, ~even
+            yield ~even, even
+
+    folds = plan_folds(Halves(), labels(60, 20), 0)
+    assert_partition(folds, 60)
+    assert np.array_equal(folds[0].held, np.arange(1, 60, 2))
+
+
 def test_a_splitter_by_groups_gets_the_groups(splitters):
     signs, groups = labels(60, 20), np.arange(60) % 7
     folds = plan_folds(splitters.GroupKFold(3), signs, 0, groups)
