@@ -192,7 +192,7 @@ def advance(
     require(same, "partial_fit goes on with its model: give a measure of as many classes", measure)
     data = prepare(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
-        positive=positive, sample_weight=sample_weight, standardize=given["standardize"], several=several,
+        positive=positive, sample_weight=sample_weight, standardize=given["standardize"], multiclass=several,
     )  # fmt: skip
     functions: Any = data.network
     state = state.with_rows(data)

@@ -149,7 +149,7 @@ def fit_classes(
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, several=True, cells=grouped,
+        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, multiclass=True, cells=grouped,
         groups=groups,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells

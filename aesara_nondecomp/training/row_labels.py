@@ -98,7 +98,9 @@ def cells_of_rows(
     return cell_of_classes(classes, groups, len(names), len(labels.classes))
 
 
-def count_cells(cell: NDArray[Any], groups: Sequence[str], classes: Sequence[Any], weight: Any, several: bool) -> Any:
+def count_cells(
+    cell: NDArray[Any], groups: Sequence[str], classes: Sequence[Any], weight: Any, multiclass: bool
+) -> Any:
     """Count and check the cells of the training rows.
 
     Parameters
@@ -111,7 +113,7 @@ def count_cells(cell: NDArray[Any], groups: Sequence[str], classes: Sequence[Any
         The classes.
     weight : array, shape (n,), or None
         Sample weights.
-    several : bool
+    multiclass : bool
         Whether labels are of several classes.
 
     Returns
@@ -123,14 +125,14 @@ def count_cells(cell: NDArray[Any], groups: Sequence[str], classes: Sequence[Any
     ValueError
         If a group lacks a class.
     """
-    if not several:
+    if not multiclass:
         return checked_cells(Cells.of(cell, groups, weight))
     from aesara_nondecomp.measures.multiclass import GroupedCells  # its module takes long to load
 
     return checked_cells(GroupedCells.of(cell, groups, classes, weight))
 
 
-def own_labels(held: Any, y: Any, classes: tuple[Any, ...], several: bool) -> tuple[Labels, NDArray[Any] | None]:
+def own_labels(held: Any, y: Any, classes: tuple[Any, ...], multiclass: bool) -> tuple[Labels, NDArray[Any] | None]:
     """Labels of the caller's own validation rows.
 
     Parameters
@@ -141,7 +143,7 @@ def own_labels(held: Any, y: Any, classes: tuple[Any, ...], several: bool) -> tu
         Their labels.
     classes : tuple
         Those of the training rows.
-    several : bool
+    multiclass : bool
         Whether these are of several classes.
 
     Returns
@@ -155,7 +157,7 @@ def own_labels(held: Any, y: Any, classes: tuple[Any, ...], several: bool) -> tu
     ValueError
         If a label is unknown, or a class has no rows.
     """
-    codes = encode_classes_as(y, classes) if several else None
+    codes = encode_classes_as(y, classes) if multiclass else None
     signs = encode_as(y, classes) if codes is None else np.where(codes > 0, np.int8(1), np.int8(-1))
     check_lengths(held, signs)
     if codes is None:
@@ -167,12 +169,12 @@ def own_labels(held: Any, y: Any, classes: tuple[Any, ...], several: bool) -> tu
     return Labels(signs, classes), codes
 
 
-def own_groups_of(of_rows: Groups | None, own_groups: list[Any], n_rows: int) -> NDArray[Any] | None:
+def own_groups_of(groups: Groups | None, own_groups: list[Any], n_rows: int) -> NDArray[Any] | None:
     """Groups of the caller's own validation rows.
 
     Parameters
     ----------
-    of_rows : Groups or None
+    groups : Groups or None
         Those of the training rows; None where groups play no part.
     own_groups : list
         The third entry of ``(X, y, groups)``, if it was given.
@@ -189,12 +191,12 @@ def own_groups_of(of_rows: Groups | None, own_groups: list[Any], n_rows: int) ->
     ValueError
         If groups are missing, or given where they play no part.
     """
-    if of_rows is None:
+    if groups is None:
         require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
         return None
-    if not of_rows.names:
+    if not groups.names:
         return np.full(n_rows, -1)
     require(len(own_groups) == 1, "with groups, validation rows of your own need theirs: (X, y, groups)", "two values")
     found = read_groups(own_groups[0], n_rows)
-    places = {name: place for place, name in enumerate(of_rows.names)}
+    places = {name: place for place, name in enumerate(groups.names)}
     return np.asarray(np.array([*(places.get(name, -1) for name in found.names), -1])[found.codes])

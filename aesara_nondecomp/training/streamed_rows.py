@@ -167,7 +167,7 @@ def stream_rows(
     positive: Any,
     validation: Any,
     seed: Any,
-    several: bool,
+    multiclass: bool,
     comm: Communicator,
 ) -> tuple[tuple[Any, ...], TrainingRows, TrainingRows | None]:
     """Encode the rows of a streamed table on a disk, those to train on apart from those held out.
@@ -184,7 +184,7 @@ def stream_rows(
         See `fit`; a share, "auto" or "last" holds at most `HELD_ROWS` rows out.
     seed : numpy Generator
         Of the rows held out.
-    several : bool
+    multiclass : bool
         Whether labels are of any number of classes.
     comm : communicator
         Of the processes; rows are those of all, in the order of their ranks.
@@ -204,7 +204,7 @@ def stream_rows(
         In all processes, if labels, rows or `validation` are unusable, or a disk is full.
     """
     (all_codes,) = gather_vectors(comm, len(X.codes), X.codes)
-    classes, signs, of_several = all_succeed(comm, lambda: _labels(X, positive, several))
+    classes, signs, of_several = all_succeed(comm, lambda: _labels(X, positive, multiclass))
     held = all_succeed(comm, lambda: _held(all_codes, len(X.classes), validation, seed))
     before = sum(comm.allgather(len(X.codes))[: comm.rank])
     own_held = None if held is None else held[before : before + len(X.codes)]
@@ -217,9 +217,9 @@ def stream_rows(
     return classes, parts[0], parts[1] if held is not None else None
 
 
-def _labels(X: StreamedTable, positive: Any, several: bool) -> tuple[tuple[Any, ...], NDArray[Any], Any]:
+def _labels(X: StreamedTable, positive: Any, multiclass: bool) -> tuple[tuple[Any, ...], NDArray[Any], Any]:
     """The classes; of each distinct label the sign, and its class where there are several."""
-    if several:
+    if multiclass:
         labels = encode_classes(X.classes)
         return labels.classes, np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.codes
     pair = encode_labels(X.classes, positive)

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import is_null, require
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import (
     InputEncoder,
-    Labels,
     check_lengths,
     check_tokens,
-    encode_labels,
     is_text,
     prepare_rows,
     raw_rows,
@@ -39,73 +36,20 @@ from aesara_nondecomp.parallel import (
     gather_vectors,
 )
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.folds import Fold, is_pair, plan_folds
-from aesara_nondecomp.training.label_folds import plan_label_folds
+from aesara_nondecomp.training.folds import Fold, is_pair
 from aesara_nondecomp.training.row_labels import (
     cells_of_rows,
-    checked_weight,
     count_cells,
-    labels_of_several,
     own_groups_of,
     own_labels,
 )
+from aesara_nondecomp.training.row_split import Split, row_split
 from aesara_nondecomp.training.run import TrainingRows
 from aesara_nondecomp.training.streamed_rows import stream_rows
 from aesara_nondecomp.training.table_network import TableNetwork, scaling_for
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
-
-
-class Split(NamedTuple):
-    """Labels, and the split into training and validation rows.
-
-    Attributes
-    ----------
-    classes : tuple (negative, positive)
-        The two labels; or those of all classes.
-    signs : int8 array, shape (m,), in {-1, +1}
-        Labels of the training rows; of several classes -1 for the first one.
-    weight : float64 array, shape (m,), or None
-        Positive weights of the training rows; None for equal ones.
-    train : int array, shape (m,), or None
-        Indices of the training rows; None for all rows.
-    held : int array, shape (k,), or None
-        Indices of the rows held out from the only network; None if none are.
-    held_signs : int8 array, shape (k,), in {-1, +1}, or None
-        Labels of the rows held out.
-    held_weight : float64 array, shape (k,), or None
-        Their weights.
-    folds : list of Fold
-        Where each of several networks holds other rows out: divisions of the training rows.
-    cell : int32 array, shape (m,), or None
-        Cells of the training rows, where they play a part; of several classes without groups, the classes.
-    held_cell : int32 array, shape (k,), or None
-        Cells of the rows held out, likewise.
-    """
-
-    classes: tuple[Any, ...]
-    signs: NDArray[Any]
-    weight: NDArray[Any] | None
-    train: NDArray[Any] | None = None
-    held: NDArray[Any] | None = None
-    held_signs: NDArray[Any] | None = None
-    held_weight: NDArray[Any] | None = None
-    folds: tuple[Fold, ...] = ()
-    cell: NDArray[Any] | None = None
-    held_cell: NDArray[Any] | None = None
-
-    @property
-    def prior(self) -> float:
-        """Share of positives among the training rows, by weight."""
-        return float(np.average(self.signs > 0, weights=self.weight))
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """Labels of the training rows: signs, or classes if there are more than two, or numbers of sets of labels."""
-        if self.cell is None or len(self.classes) == 2:
-            return self.signs
-        return self.cell % len(self.classes) if self.classes else self.cell  # cells are classes, group after group
 
 
 class TrainingData(NamedTuple):
@@ -199,7 +143,7 @@ def prepare(
     comm: Communicator = LOCAL,
     cells: bool = False,
     groups: Any = None,
-    several: bool = False,
+    multiclass: bool = False,
     sets: NDArray[Any] | None = None,
 ) -> TrainingData:
     """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
@@ -236,7 +180,7 @@ def prepare(
         Whether the cells of the rows play a part; then in a single process.
     groups : array-like of shape (n,) or table, optional
         Groups of the rows, for their cells. Default: none, so that the cells are the classes.
-    several : bool, default False
+    multiclass : bool, default False
         Whether labels are of any number of classes, which the cells then are unless `cells` is true.
     sets : bool array, shape (m, L), optional
         Sets of labels, of which `y` then has the number of each row's, and which the cells then are; so it is in
@@ -253,13 +197,13 @@ def prepare(
     """
     known = _network_of(network)
     if isinstance(X, StreamedTable):
-        parts = _streamed(X, known, encoder, positive, validation, seed, several, comm)
+        parts = _streamed(X, known, encoder, positive, validation, seed, multiclass, comm)
     else:
         parts = _in_memory(
             X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
-            cells, groups, several, sets,
+            cells, groups, multiclass, sets,
         )  # fmt: skip
-    split, learned, train, held, of_rows = parts
+    split, learned, train, held, groups_of_rows = parts
     del parts  # what is prepared below takes the place of the raw rows
     scales = standardize and encoder is None
     of_columns = None
@@ -279,14 +223,14 @@ def prepare(
         return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
     rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
-    counted = None if of_rows is None else _count(split, of_rows, several)
+    counted = None if groups_of_rows is None else _count(split, groups_of_rows, multiclass)
     to_validate = None if held is None else held._replace(X=prepared(held.X))
     return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
 
 
-def _count(split: Split, of_rows: Groups, several: bool) -> Any:
+def _count(split: Split, groups: Groups, multiclass: bool) -> Any:
     assert split.cell is not None
-    return count_cells(split.cell, of_rows.names, split.classes, split.weight, several)
+    return count_cells(split.cell, groups.names, split.classes, split.weight, multiclass)
 
 
 class _Parts(NamedTuple):
@@ -302,26 +246,26 @@ class _Parts(NamedTuple):
 def _in_memory(
     X: Any, y: Any, known: Network | None, validation_groups: Any, encoder: InputEncoder | None, positive: Any,
     sample_weight: Any, validation: Any, refit: bool, seed: Any, comm: Communicator, cells: bool, groups: Any,
-    several: bool, sets: NDArray[Any] | None,
+    multiclass: bool, sets: NDArray[Any] | None,
 ) -> _Parts:  # fmt: skip
     """Inputs that are given, not streamed, as the rows to train on and those held out."""
     inputs = all_succeed(comm, lambda: _read(X, known, encoder, comm))
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
-    of_rows = read_groups(groups, count_rows(inputs)) if cells else None
+    found = read_groups(groups, count_rows(inputs)) if cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
     split: Split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
         comm,
-        lambda: _split(
+        lambda: row_split(
             y,
             positive,
             sample_weight,
             validation,
             together,
             seed,
-            of_rows,
+            found,
             one_part=slow,
             refit=refit,
-            several=several,
+            multiclass=multiclass,
             sets=sets,
         ),
     )
@@ -330,22 +274,22 @@ def _in_memory(
     learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train, add_indicator=True)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, learned, known, comm, of_rows, several, sets)
-    return _Parts(split, learned, train, held, of_rows)
+    held = _held_rows(rows, split, validation, learned, known, comm, found, multiclass, sets)
+    return _Parts(split, learned, train, held, found)
 
 
 def _streamed(
     X: StreamedTable, known: Network | None, encoder: InputEncoder | None, positive: Any, validation: Any, seed: Any,
-    several: bool, comm: Communicator,
+    multiclass: bool, comm: Communicator,
 ) -> _Parts:  # fmt: skip
     """The rows of a table on a disk, to train on and held out."""
     learned = encoder or InputEncoder(table=X.encoder)
     classes, train, held = stream_rows(
-        X, learned, positive=positive, validation=validation, seed=seed, several=several, comm=comm
+        X, learned, positive=positive, validation=validation, seed=seed, multiclass=multiclass, comm=comm
     )
     split = Split(classes, train.signs, None, cell=train.cell)
     if held is None:
-        held = _held_rows(train.X, split, validation, learned, known, comm, several=several)
+        held = _held_rows(train.X, split, validation, learned, known, comm, multiclass=multiclass)
     return _Parts(split, learned, train.X, held)
 
 
@@ -388,63 +332,6 @@ def _read(X: Any, network: Network | None, encoder: InputEncoder | None, comm: C
     return raw_rows(X, None if network is None or of_table else network.n_columns)
 
 
-def _split(
-    y: Any, positive: Any, sample_weight: Any, validation: Any, groups: Any, seed: Any, of_rows: Groups | None = None,
-    *, one_part: bool, refit: bool, several: bool = False, sets: NDArray[Any] | None = None,
-) -> Split:  # fmt: skip
-    """Encode the labels, drop rows of weight 0, and plan which rows are held out."""
-    if sets is not None:
-        labels, codes = Labels(signs_of_sets(sets, y), ()), y
-    else:
-        labels, codes = labels_of_several(y) if several else (encode_labels(y, positive), None)
-    weight = None if sample_weight is None else checked_weight(sample_weight, labels.signs, codes if several else None)
-    holds_out = validation is not None and not is_pair(validation)
-    needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
-    require(groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
-    cell = codes if of_rows is None else cells_of_rows(labels, codes, of_rows.codes, of_rows.names)
-    if weight is None and not holds_out:  # spares the memory of the indices of all rows
-        return Split(labels.classes, labels.signs, None, cell=cell)
-    kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
-    if weight is not None and np.ptp(weight[kept]) == 0:  # only ratios count
-        weight = None
-    folds: list[Fold] = []
-    if holds_out:
-        groups = None if groups is None else _one_per_row(groups, len(labels.signs))[kept]
-        strata = None if cell is None else cell[kept]
-        classes = None if codes is None else codes[kept]
-        if sets is not None:
-            folds = plan_label_folds(validation, sets[codes[kept]], seed, groups, one_part=one_part)
-        else:
-            folds = plan_folds(
-                validation, labels.signs[kept], seed, groups, one_part=one_part, strata=strata, classes=classes
-            )
-    single = len(folds) == 1 and not refit
-    train, held = (kept[folds[0].train], kept[folds[0].held]) if single else (kept, None)
-    return Split(
-        labels.classes,
-        labels.signs[train],
-        None if weight is None else weight[train],
-        None if len(train) == len(labels.signs) else train,
-        held,
-        None if held is None else labels.signs[held],
-        None if held is None or weight is None else weight[held],
-        () if single else tuple(folds),
-        None if cell is None else cell[train],
-        None if held is None or cell is None else cell[held],
-    )
-
-
-def _one_per_row(groups: Any, n: int) -> NDArray[Any]:
-    found = as_array(groups, "validation_groups")
-    require(found.shape == (n,), f"validation_groups must hold one value per row, shape ({n},)", found.shape)
-    missing = sum(map(is_null, found.tolist()))
-    require(not missing, "validation_groups must not be missing: give each such row a group of its own", missing)
-    kinds = {bool if isinstance(cell, bool) else str if isinstance(cell, str) else object for cell in found.tolist()}
-    require(len(kinds) == 1, "validation_groups must all be of one kind, such as text", found.tolist()[:4])
-    require(len(set(found.tolist())) > 1, "a split by validation_groups needs at least two groups", found[:1].tolist())
-    return found
-
-
 def _joined_tables(inputs: Any, comm: Communicator) -> Any:
     """The table of all processes, or what this process has if there is none."""
     if comm.size == 1:
@@ -479,7 +366,7 @@ def _encoded(
 
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
-    of_rows: Groups | None = None, several: bool = False, sets: NDArray[Any] | None = None,
+    groups: Groups | None = None, multiclass: bool = False, sets: NDArray[Any] | None = None,
 ) -> TrainingRows | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
         return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
@@ -495,7 +382,7 @@ def _held_rows(
         require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
         check_lengths(held, y)
         return TrainingRows(held, signs_of_sets(sets, y), None, y)
-    labels, codes = own_labels(held, y, split.classes, several)
-    groups = own_groups_of(of_rows, own_groups, len(labels.signs))
-    cell = codes if of_rows is None or groups is None else cells_of_rows(labels, codes, groups, of_rows.names)
+    labels, codes = own_labels(held, y, split.classes, multiclass)
+    of_groups = own_groups_of(groups, own_groups, len(labels.signs))
+    cell = codes if groups is None or of_groups is None else cells_of_rows(labels, codes, of_groups, groups.names)
     return TrainingRows(held, labels.signs, None, cell)

@@ -50,7 +50,7 @@ def data_of(files, target, validation, comm, columns=5):
     X, y = inputs_of(data_files(own, target), None, target, {}, comm)
     return prepare(
         X, y, network=linear(columns, seed=0), validation=validation, seed=np.random.default_rng(3), comm=comm,
-        several=target == "label",
+        multiclass=target == "label",
     )  # fmt: skip
 
 
