@@ -4,9 +4,11 @@ import dataclasses
 import doctest
 import inspect
 import pkgutil
+import re
 import warnings
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from types import FunctionType, SimpleNamespace
 from typing import NamedTuple
 
@@ -117,6 +119,21 @@ def report(module, faults):
     """One paragraph per public name that is at fault; empty if none is."""
     found = {path: faults(member) for path, member in public_members(module)}
     return "\n".join(f"{path}\n    " + "\n    ".join(lines) for path, lines in found.items() if lines)
+
+
+def packages_with_a_reading_order():
+    for name in MODULES:
+        found = import_module(name) if find_spec(name).submodule_search_locations else None
+        if found and "Reading order" in (found.__doc__ or ""):
+            yield found
+
+
+@pytest.mark.parametrize("package", [*packages_with_a_reading_order()], ids=lambda package: package.__name__)
+def test_a_reading_order_names_every_module_of_its_package(package):
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")}
+    order = package.__doc__.split("Reading order")[1].split(">>>")[0]
+    named = set(re.findall(r"`([a-z_0-9]+)`", order))
+    assert modules - named == set()
 
 
 @pytest.mark.parametrize("name", PUBLIC_MODULES)

@@ -2,7 +2,7 @@
 
 Reading order: `base` (the interface of a driver), `duple`, `denim`, `dame`, then `fixed_weights`, `combined`,
 `duals` and `cells` (groups and constraints); the baselines that weight individual rows are in `oracle` and
-`struct_ann`.
+`struct_ann`; drivers of K classes in `multiclass`.
 """
 
 from aesara_nondecomp._names import lazy

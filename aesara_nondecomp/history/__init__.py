@@ -1,4 +1,4 @@
-"""The record of a run: steps and evaluations, as a DataFrame and as a figure."""
+"""The record of a run: steps and evaluations (`records`), as a DataFrame and as a figure (`plots`)."""
 
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.history.plots import plot_confusion, plot_history, running_mean

@@ -2,8 +2,8 @@
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
 formulas), `user` (measures of your own), `groups`, `rates`, `constraints` and `objectives` (worst groups, bounds on
-rates), `catalogue` (measures by name); `averaged` (of several labels); `multiclass` (measures of K classes). Nothing
-here needs Aesara.
+rates), `catalogue` (measures by name), `elsewhere` (names of other libraries); `averaged` (of several labels);
+`multiclass` (measures of K classes). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)

@@ -1,11 +1,12 @@
 """Evaluation of predictions in NumPy: confusion matrices, class rates, prevalence estimates, intervals.
 
-Reading order: `confusion` (measures of hard predictions), `threshold` (the best one for a measure), `class_rates`
-(class sums of a batch and their running means), `confusion_sums` (the same of K classes), `calibration` (scores to
-probabilities), `quantification` (prevalence estimates), `class_quantification` (those of K classes), `prevalence_shift`
-(test sets resampled to given prevalences), `bootstrap` (confidence intervals), `multiclass` (macro and micro averages),
-`label_confusion` and `label_bootstrap` (several labels), `plug_in_rule` (the best rule on probabilities of K classes);
-`cell_rates` and `cell_threshold` (likewise for cells, class times group), `cell_intervals`, `cell_tables`,
+Reading order: `checks` (of scores, labels and weights), `confusion` (measures of hard predictions), `threshold` (the
+best one for a measure), `class_rates` (class sums of a batch and their running means), `confusion_sums` (the same of K
+classes), `calibration` (scores to probabilities), `quantification` (prevalence estimates), `class_quantification`
+(those of K classes), `prevalence_shift` (test sets resampled to given prevalences), `bootstrap` and `class_bootstrap`
+(confidence intervals), `multiclass` (macro and micro averages), `class_scores` (predictions and probabilities of K
+classes), `label_confusion` and `label_bootstrap` (several labels), `plug_in_rule` (the best rule on probabilities of K
+classes); `cell_rates` and `cell_threshold` (likewise for cells, class times group), `cell_intervals`, `cell_tables`,
 `group_report`, `class_group_report` and `constraint_report` (what is shown of groups and constraints), `class_goal` (by
 what models of several classes are judged under constraints).
 """

@@ -1,8 +1,9 @@
 """Trained models: predictions, files, ONNX export and soft voting.
 
-Reading order: `network_model` (the scores), `model` (predict, save, load), `by_group` (groups and constraints),
-`class_model` (of several classes), `label_model` (of several labels), `archive` (the file format), `ensemble` (several
-classifiers as one), `attention` (where a network looks), `onnx`.
+Reading order: `network_model` (the scores), `model` (predict, save), `by_group` (groups and constraints), `class_model`
+(of several classes; with `class_calibration` and `class_by_group`), `label_model` (of several labels), `archive` (the
+file format), `model_file` (models from files), `model_checks` (what these must hold), `ensemble` (several classifiers
+as one), `attention` (where a network looks), `onnx`, `class_onnx` and `label_onnx`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The networks of one call, trained one after another: a single one, or one for each fold, which vote."""
+"""The networks of one call: a single one, or one for each fold, which vote."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Choice(NamedTuple):
 
 
 class CrossFit:
-    """Trains the networks of one call one after another on the same compiled functions.
+    """The networks of one call: trains them in turn, or takes over what `fold_processes` has trained.
 
     Parameters
     ----------
