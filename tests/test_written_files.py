@@ -22,7 +22,7 @@ resource = pytest.importorskip("resource", reason="limits the size of files, as 
 
 from aesara_nondecomp import Model, TrainFunctions, linear, measures  # noqa: E402
 from aesara_nondecomp._figures import save_figure  # noqa: E402
-from aesara_nondecomp.cli import reports  # noqa: E402
+from aesara_nondecomp.cli import report_lines  # noqa: E402
 from aesara_nondecomp.cli.predictions import writing  # noqa: E402
 from aesara_nondecomp.history import Step, plot_history  # noqa: E402
 from aesara_nondecomp.metrics import ClassSums  # noqa: E402
@@ -59,7 +59,7 @@ def benchmark(path):
 WRITERS = {
     "model": lambda path: MODEL.save(path),
     "checkpoint": lambda path: write_archive(path, "checkpoint", {}, {"weights": np.arange(1000.0)}),
-    "report": lambda path: reports.write_report(str(path), list(range(1000))),
+    "report": lambda path: report_lines.write_report(str(path), list(range(1000))),
     "predictions": predictions,
     "picture": picture,
     "onnx": onnx,
@@ -260,5 +260,5 @@ def test_a_picture_without_a_suffix_gets_that_of_its_format(tmp_path):
 
 
 def test_a_report_is_the_json_that_it_was(path):
-    reports.write_report(str(path), {"a": [1.5, None]})
+    report_lines.write_report(str(path), {"a": [1.5, None]})
     assert json.loads(path.read_text()) == {"a": [1.5, None]} and path.read_text().endswith("}\n")

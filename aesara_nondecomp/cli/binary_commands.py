@@ -12,16 +12,22 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._numeric import vote
 from aesara_nondecomp._tables import interval_text, number_text
-from aesara_nondecomp.cli import reports
+from aesara_nondecomp.cli import report_lines
 from aesara_nondecomp.cli.model_rows import in_blocks, labelled_blocks, read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
-from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
+from aesara_nondecomp.cli.report_lines import judged as judged  # of the interface that `kinds` names
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.reports.comparison import comparison_facts, comparison_page
-from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
+from aesara_nondecomp.reports.facts import (
+    by_group_and_constraints,
+    evaluation,
+    evaluation_facts,
+    model_facts,
+    prevalences,
+)
 from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
@@ -52,19 +58,19 @@ def trained(
         In short.
     """
     facts = {
-        "model": reports.model_facts(model),
+        "model": model_facts(model),
         "steps": len(model.history),
         "best_step": model.best_step,
         "judged_on": f"{rows} rows",
-        **reports.evaluation(
-            model, matrix, draws=1000, seed=options.seed, worst=reports.worst_of_training(model, rows, table)
+        **evaluation(
+            model, matrix, draws=1000, seed=options.seed, worst=report_lines.worst_of_training(model, rows, table)
         ),
     }
     value = facts["measures"][str(model.measure)]
     interval = f"95 % interval {interval_text(value['low'], value['high'])}, one label for all {value['trivial']:.4f}"
     lines = [
-        *reports.model_lines(facts["model"]),
-        f"{reports.steps_text(model)}; {model.measure} {number_text(value['value'])} on {matrix.n} {rows} rows, "
+        *report_lines.model_lines(facts["model"]),
+        f"{report_lines.steps_text(model)}; {model.measure} {number_text(value['value'])} on {matrix.n} {rows} rows, "
         f"{matrix.TP + matrix.FN} of them positive" + ("" if math.isnan(value["low"]) else f" ({interval})"),
         f"saved in {options.out}",
     ]
@@ -131,12 +137,12 @@ def evaluated(model: Model, options: argparse.Namespace) -> Outcome:
     by_group, verdicts = by_group_and_constraints(model, X, decode(signs, model.classes), groups)
     facts = evaluation_facts(model, scores, signs, options.draws, options.seed, by_group, verdicts)
     lines = [
-        *reports.model_lines(facts["model"]),
+        *report_lines.model_lines(facts["model"]),
         f"{facts['rows']} rows, {facts['positives']} of them positive ({facts['prior']:.4f})",
         "",
-        *reports.evaluation_lines(facts, facts["model"]),
+        *report_lines.evaluation_lines(facts, facts["model"]),
         "",
-        *reports.prevalence_lines(facts["prevalence"]),
+        *report_lines.prevalence_lines(facts["prevalence"]),
         *(line for part in (by_group, verdicts) if part is not None for line in ("", str(part))),
     ]
     return facts, lambda: evaluation_page(model, X, signs, vote(scores), facts, options.seed), lines
@@ -159,9 +165,9 @@ def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list
     lines : list of str
         In short.
     """
-    estimates = reports.prevalences(model.require_quantifier(), scores)
-    facts: dict[str, Any] = {"model": reports.model_facts(model), "rows": len(scores), "prevalence": estimates}
-    return facts, [*reports.model_lines(facts["model"]), "", *reports.prevalence_lines(estimates)]
+    estimates = prevalences(model.require_quantifier(), scores)
+    facts: dict[str, Any] = {"model": model_facts(model), "rows": len(scores), "prevalence": estimates}
+    return facts, [*report_lines.model_lines(facts["model"]), "", *report_lines.prevalence_lines(estimates)]
 
 
 def compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
@@ -187,7 +193,7 @@ def compared(models: Sequence[Model], names: Sequence[str], options: argparse.Na
     """
     first, second = (_scored_by_blocks(model, options) for model in models)
     facts = comparison_facts(first, second, options.draws, options.seed)
-    return facts, lambda: comparison_page(first, second, names, facts), reports.comparison_lines(facts, names)
+    return facts, lambda: comparison_page(first, second, names, facts), report_lines.comparison_lines(facts, names)
 
 
 def _scored_by_blocks(model: Model, options: argparse.Namespace) -> Scored:

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from aesara_nondecomp._tables import interval_text, number_text
-from aesara_nondecomp.cli.class_reports import (
+from aesara_nondecomp.cli.class_report_lines import (
     class_comparison_lines,
     class_evaluation_lines,
     class_model_lines,
@@ -18,8 +18,8 @@ from aesara_nondecomp.cli.class_reports import (
 )
 from aesara_nondecomp.cli.model_rows import read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.reports import judged as judged  # of the interface that `kinds` names
-from aesara_nondecomp.cli.reports import steps_text, worst_of_training
+from aesara_nondecomp.cli.report_lines import judged as judged  # of the interface that `kinds` names
+from aesara_nondecomp.cli.report_lines import steps_text, worst_of_training
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass

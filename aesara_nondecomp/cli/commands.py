@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import is_stream
-from aesara_nondecomp.cli import outputs, reports
+from aesara_nondecomp.cli import outputs, report_lines
 from aesara_nondecomp.cli.kinds import commands_for
 from aesara_nondecomp.cli.model_rows import row_blocks
 from aesara_nondecomp.cli.predictions import check_format, writing
@@ -120,7 +120,7 @@ def quantify(options: argparse.Namespace) -> int:
     model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options, of_each=True)))
     facts, lines = commands_for(model).quantified(model, scores)
-    reports.write_report(options.out, facts)
+    report_lines.write_report(options.out, facts)
     outputs.print_lines(lines, options)
     return 0
 

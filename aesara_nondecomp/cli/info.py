@@ -8,7 +8,7 @@ from typing import Any
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._tables import table_lines
-from aesara_nondecomp.cli.reports import as_json
+from aesara_nondecomp.cli.report_lines import as_json
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.catalogue import WITH_GROUPS_OR_CONSTRAINTS, example, parameter_names
 

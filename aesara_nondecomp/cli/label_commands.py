@@ -9,10 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp._tables import interval_text, number_text, table_lines
+from aesara_nondecomp._tables import number_text
+from aesara_nondecomp.cli.label_report_lines import label_evaluation_lines, label_model_lines
 from aesara_nondecomp.cli.model_rows import read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.reports import measure_rows, steps_text, two_models_lines
+from aesara_nondecomp.cli.report_lines import steps_text, two_models_lines
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.cli.usage import usage_errors
 from aesara_nondecomp.measures import Averaged, Measure, catalogue
@@ -29,7 +30,6 @@ from aesara_nondecomp.reports.label_facts import (
 from aesara_nondecomp.reports.label_sections import label_evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
-MOST_SHOWN = 20  # labels in a line
 ONE_LABEL = {"positive": "positive", "prior": "prior", "groups": "groups", "constraints": "constraint"}
 
 
@@ -126,7 +126,7 @@ def trained(
     value = facts["measures"][str(model.measure)]
     trivial = f"one prediction for all {number_text(value['trivial'])}"
     lines = [
-        *_model_lines(facts["model"]),
+        *label_model_lines(facts["model"]),
         f"{steps_text(model)}; {model.measure} {number_text(value['value'])} on {facts['rows']} {rows} rows "
         f"({trivial})",
         f"saved in {options.out}",
@@ -197,7 +197,7 @@ def evaluated(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
         require(not options.groups, "groups are reported for one label a row: leave --groups out", options.groups)
     table, (_, matrix, scores, _) = _scored(model, options)
     facts = label_evaluation_facts(model, scores, matrix, options.draws, options.seed)
-    lines = [*_model_lines(facts["model"]), f"{facts['rows']} rows", "", *_evaluation_lines(facts)]
+    lines = [*label_model_lines(facts["model"]), f"{facts['rows']} rows", "", *label_evaluation_lines(facts)]
     return facts, lambda: label_evaluation_page(model, table.X, matrix, scores, facts, options.seed), lines
 
 
@@ -224,7 +224,7 @@ def compared(models: Sequence[MultilabelModel], names: Sequence[str], options: a
     """
     first, second = (_scored(model, options)[1] for model in models)
     facts = label_comparison_facts(first, second, options.draws, options.seed)
-    lines = two_models_lines(facts, names, _model_lines, f"{facts['models'][0]['rows']} rows")
+    lines = two_models_lines(facts, names, label_model_lines, f"{facts['models'][0]['rows']} rows")
     return facts, lambda: label_comparison_page(names, facts), lines
 
 
@@ -233,27 +233,3 @@ def _scored(model: Any, options: argparse.Namespace) -> tuple[LabelledTable, Sco
     table = read_labelled_rows(options.data, model, options.target, options.delimiter, options.decimal)
     scores, matrix = model._scored(table.X, table.y)
     return table, Scored(model, matrix, scores)
-
-
-def _model_lines(facts: dict[str, Any]) -> list[str]:
-    """The facts of a model in one line."""
-    labels = ", ".join(map(str, facts["labels"][:MOST_SHOWN])) + ", ..." * (len(facts["labels"]) > MOST_SHOWN)
-    return [f"trained for {facts['measure']}, {len(facts['labels'])} labels ({labels})"]
-
-
-def _evaluation_lines(facts: dict[str, Any]) -> list[str]:
-    """An evaluation as two tables: the labels and the measures."""
-    rates, between = {"recall": "recall", "precision": "precision", "F1": "f1"}, "95 % interval"
-    rows = [
-        (each["label"], each["rows"], each["predicted"],
-         *(text for rate in rates.values() for text in (number_text(each[rate]["value"]),
-                                                        interval_text(each[rate]["low"], each[rate]["high"]))),
-         number_text(threshold))
-        for each, threshold in zip(facts["labels"], facts["model"]["thresholds"])
-    ]  # fmt: skip
-    header = ("label", "rows", "predicted", *(text for rate in rates for text in (rate, between)), "threshold")
-    return [
-        *table_lines(header, rows),
-        "",
-        *table_lines(("measure", "better", "value", between, "same for all"), measure_rows(facts)),
-    ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import check_writable, is_stream
-from aesara_nondecomp.cli import reports
+from aesara_nondecomp.cli import report_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.table_parts import files_of
 from aesara_nondecomp.training.progress import progress_of
@@ -73,9 +73,9 @@ def write_outcome(options: argparse.Namespace, outcome: Outcome) -> None:
         The figures, what makes the page of them, and the lines of text.
     """
     facts, page, lines = outcome
-    reports.write_report(options.out, facts)
+    report_lines.write_report(options.out, facts)
     if options.html is not None:
-        reports.write_text(options.html, page())
+        report_lines.write_text(options.html, page())
     print_lines(lines, options)
 
 

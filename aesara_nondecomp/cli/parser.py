@@ -226,7 +226,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "--html", type=_file, metavar="FILE", help="write the report as a web page too, one file for a browser"
     )
     _add_int(
-        parser, "--draws", 1000, lambda draws, flag: positive_int(flag, draws), "bootstrap tables for the intervals"
+        parser, "--draws", 1000, lambda draws, flag: positive_int(flag, draws), "bootstrap resamples for the intervals"
     )
     _add_int(parser, "--seed", 0, random_generator, "of the bootstrap")
     _add_quiet(parser)

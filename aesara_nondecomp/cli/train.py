@@ -14,12 +14,12 @@ import numpy as np
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.cli import outputs, reports
+from aesara_nondecomp.cli import outputs, report_lines
 from aesara_nondecomp.cli.kinds import commands_for
 from aesara_nondecomp.cli.model_rows import label_like
 from aesara_nondecomp.cli.parser import FIT_OPTIONS
 from aesara_nondecomp.cli.program import Stop
-from aesara_nondecomp.cli.reports import choice_lines
+from aesara_nondecomp.cli.report_lines import choice_lines
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.cli.training_tables import read_training_table
 from aesara_nondecomp.cli.usage import check_training, network_of
@@ -68,7 +68,7 @@ def train(options: argparse.Namespace) -> int:
         Path(checkpoint.path).unlink(missing_ok=True)
     if judged is not None:
         facts, lines = commands.trained(model, *judged, options, table)
-        reports.write_report(options.report, facts)
+        report_lines.write_report(options.report, facts)
         outputs.print_lines(lines, options)
         if options.verbose:
             print("\n".join(choice_lines(model, facts, n_rows, seconds)), file=sys.stderr)

@@ -20,11 +20,14 @@ from sklearn.impute import SimpleImputer  # noqa: E402
 from sklearn.preprocessing import OneHotEncoder  # noqa: E402
 
 from aesara_nondecomp import __version__, load_model, measures  # noqa: E402
-from aesara_nondecomp.cli import main  # noqa: E402
-from aesara_nondecomp.cli import reports as cli_reports  # noqa: E402
+from aesara_nondecomp.cli import (
+    main,  # noqa: E402
+    report_lines,  # noqa: E402
+)
 from aesara_nondecomp.data.tabular import TableEncoder  # noqa: E402
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix  # noqa: E402
 from aesara_nondecomp.metrics.quantification import METHODS  # noqa: E402
+from aesara_nondecomp.reports.facts import evaluation  # noqa: E402
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -322,7 +325,7 @@ def test_a_later_table_must_have_the_columns_and_their_kind():
 
 def test_the_floor_in_a_report_is_the_better_of_two_answers_for_all():
     table = ConfusionMatrix(20, 10, 5, 65)
-    facts = cli_reports.evaluation(_model_stub(), table, draws=10, seed=0)
+    facts = evaluation(_model_stub(), table, draws=10, seed=0)
     assert facts["measures"]["f1"]["trivial"] == pytest.approx(2 * 30 / (30 + 100))
     assert facts["measures"]["ae"]["trivial"] == pytest.approx(0.3)
     assert facts["measures"]["accuracy"]["trivial"] == pytest.approx(0.7)
@@ -336,7 +339,7 @@ def _model_stub():
 
 
 def test_what_is_not_finite_is_null_in_json():
-    text = cli_reports.as_json({"a": [float("nan"), float("inf"), 1.5, "x"]})
+    text = report_lines.as_json({"a": [float("nan"), float("inf"), 1.5, "x"]})
     assert json.loads(text) == {"a": [None, None, 1.5, "x"]}
 
 

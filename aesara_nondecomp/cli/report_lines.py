@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aesara_nondecomp._files import replacing
@@ -12,16 +12,12 @@ from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.measures.groups import WorstOfForms
-from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation, model_facts, network_text, prevalences, worst_value
+from aesara_nondecomp.reports.facts import METHOD_NAMES, network_text, worst_value
 
 if TYPE_CHECKING:  # its modules take long to load, and some commands need no network
     from aesara_nondecomp.cli.tables import LabelledTable
 
-__all__ = [
-    "as_json", "choice_lines", "comparison_lines", "evaluation", "evaluation_lines", "judged", "model_facts",
-    "model_lines", "prevalence_lines", "prevalences", "steps_text", "table_lines", "two_models_lines",
-    "worst_of_training", "write_report", "write_text",
-]  # fmt: skip
+BETWEEN = "95 % interval"
 
 
 def model_lines(facts: dict[str, Any]) -> list[str]:
@@ -175,7 +171,7 @@ def evaluation_lines(facts: dict[str, Any], model: dict[str, Any]) -> list[str]:
         *confusion,
         rates + number_text(facts["true_negative_rate"]),
         "",
-        *table_lines(("measure", "better", "value", "95 % interval", "one label"), measure_rows(facts)),
+        *measure_lines(facts, "one label"),
     ]
 
 
@@ -196,6 +192,54 @@ def measure_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
         (name, m["better"], number_text(m["value"]), interval_text(m["low"], m["high"]), number_text(m["trivial"]))
         for name, m in facts["measures"].items()
     ]
+
+
+def rate_lines(
+    what: str, entries: Sequence[dict[str, Any]], more: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """Format recall, precision and F1 of classes or labels as a table, with intervals.
+
+    Parameters
+    ----------
+    what : str
+        Head of the first column: what the entries are.
+    entries : sequence of dict
+        From `class_evaluation` or `label_evaluation`.
+    more : mapping of str to sequence of str, optional
+        Further columns, by their heads.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    further = more or {}
+    rates = {"recall": "recall", "precision": "precision", "F1": "f1"}
+    header = (what, "rows", "predicted", *(text for rate in rates for text in (rate, BETWEEN)), *further)
+    rows = []
+    for each, *texts in zip(entries, *further.values()):
+        found = [each[rate] for rate in rates.values()]
+        values = [text for f in found for text in (number_text(f["value"]), interval_text(f["low"], f["high"]))]
+        rows.append((each["label"], each["rows"], each["predicted"], *values, *texts))
+    return table_lines(header, rows)
+
+
+def measure_lines(facts: dict[str, Any], trivial: str) -> list[str]:
+    """Format the measures of an evaluation as a table.
+
+    Parameters
+    ----------
+    facts : dict of str to object
+        From `evaluation`, `class_evaluation` or `label_evaluation`.
+    trivial : str
+        Head of the last column: what a trivial prediction is.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    return table_lines(("measure", "better", "value", BETWEEN, trivial), measure_rows(facts))
 
 
 def comparison_lines(facts: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -242,7 +286,7 @@ def two_models_lines(
         *(f"{name}: {line}" for name, each in zip(names, facts["models"]) for line in lines_of(each["model"])),
         f"{rows}; predictions differ on {facts['differ']}",
         "",
-        *table_lines(("measure", "better", *names, "difference", "95 % interval"), _difference_rows(facts)),
+        *table_lines(("measure", "better", *names, "difference", BETWEEN), _difference_rows(facts)),
     ]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aesara_nondecomp._tables import interval_text, number_text, table_lines
-from aesara_nondecomp.cli.reports import measure_rows, two_models_lines
+from aesara_nondecomp._tables import number_text, table_lines
+from aesara_nondecomp.cli.report_lines import measure_lines, rate_lines, two_models_lines
 from aesara_nondecomp.reports.facts import METHOD_NAMES
 
 MOST_SHOWN = 20  # classes of a matrix in a terminal
@@ -49,25 +49,11 @@ def class_evaluation_lines(facts: dict[str, Any]) -> list[str]:
         ("", *(f"predicted {label}" for label in labels)),
         [(f"true {label}", *counts) for label, counts in zip(labels, facts["table"])],
     )
-    rates = ("recall", "precision", "f1")
-    classes = [
-        (each["label"], each["rows"], each["predicted"],
-         *(text for rate in rates for text in (number_text(each[rate]["value"]),
-                                               interval_text(each[rate]["low"], each[rate]["high"]))))
-        for each in facts["classes"]
-    ]  # fmt: skip
-    between = "95 % interval"
-    header = (
-        "class",
-        "rows",
-        "predicted",
-        *(text for rate in ("recall", "precision", "F1") for text in (rate, between)),
-    )
     return [
         *([*matrix, ""] if len(labels) <= MOST_SHOWN else []),
-        *table_lines(header, classes),
+        *rate_lines("class", facts["classes"]),
         "",
-        *table_lines(("measure", "better", "value", between, "one class"), measure_rows(facts)),
+        *measure_lines(facts, "one class"),
     ]
 
 
