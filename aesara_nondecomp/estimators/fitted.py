@@ -31,7 +31,7 @@ Array = NDArray[Any]
 class FittedMixin:
     """Methods that need the attributes set by training, but no parameters."""
 
-    model_: Any  # a Model or a ClassModel
+    model_: Any  # a Model, ClassModel or MultilabelModel
     classes_: Array
 
     def decision_function(self, X: Any) -> Array:

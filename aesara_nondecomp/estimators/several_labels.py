@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths
 from aesara_nondecomp.data.label_sets import Indicators, read_indicators
-from aesara_nondecomp.estimators import sklearn_compat as compat
-from aesara_nondecomp.estimators.fitted import FittedMixin
+from aesara_nondecomp.estimators.fit_arguments import FitArguments
 from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class LabelsMixin(FittedMixin):
+class LabelsMixin(FitArguments):
     """Methods of an estimator that takes matrices of labels besides vectors."""
 
     def decision_function(self, X: Any) -> Array:
@@ -92,10 +91,9 @@ class LabelsMixin(FittedMixin):
 
     def _fit_labels(self, X: Any, y: Any, sample_weight: Any, validation: Any, **groups: Any) -> None:
         """Train on a matrix of labels."""
-        me: Any = self
-        check_parameters(warm_start=me.warm_start, resume=me.resume)
-        spec = me._spec(X)
-        comm = communicator(me.comm)
+        check_parameters(warm_start=self.warm_start, resume=self.resume)
+        spec = self._spec(X)
+        comm = communicator(self.comm)
         X = all_succeed(comm, lambda: self._rows_of_labels(X, y, spec.takes_text, comm))
         n_labels = max(comm.allgather(_n_labels(y)))
         if validation is not None:
@@ -103,22 +101,22 @@ class LabelsMixin(FittedMixin):
             validation = all_succeed(comm, lambda: check_rows(self, held, texts=spec.takes_text)), y_held
         names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
                  "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
-        further, of_labels = me.warm_start and hasattr(self, "model_"), spec._replace(n_scores=n_labels)
+        further, of_labels = self.warm_start and hasattr(self, "model_"), spec._replace(n_scores=n_labels)
         if further:
-            me._require_as_asked(spec, of_labels=True)
+            self._require_as_asked(spec, of_labels=True)
         self.model_ = fit(
             X,
             y,
-            me.measure,
+            self.measure,
             network=self.model_ if further else network_maker(spec.network, of_labels.new_network, n_labels),
             optimizer=spec.optimizer,
-            positive=me.pos_label,
+            positive=self.pos_label,
             sample_weight=sample_weight,
-            validation=me._early_stopping(validation),
-            checkpoint=me._checkpoint(),
-            progress=bool(me.verbose),
+            validation=self._early_stopping(validation),
+            checkpoint=self._checkpoint(),
+            progress=bool(self.verbose),
             backend=spec.backend,
-            seed=comm.bcast(seed_of(me.random_state)),
+            seed=comm.bcast(seed_of(self.random_state)),
             **{name: getattr(self, name) for name in names},
             **groups,
         )
@@ -145,17 +143,12 @@ class LabelsMixin(FittedMixin):
             weight = checked_weights(np.concatenate(comm.allgather(np.ravel(weight))), len(matrix))
         self.model_.calibrate_scores(scores, matrix, weight)
 
-    def _of_labels(self) -> bool:
-        """Whether it was fitted on a matrix of labels."""
-        compat.check_is_fitted(self, "model_")
-        return hasattr(self.model_, "labels")
-
     def _require_one_label(self, name: str) -> None:
         require(not self._of_labels(), f"{name} is for one label a row: `model_.by_label` reports on several", name)
 
     def _takes_matrices(self) -> bool:
         try:
-            Averaged.get(self.measure)  # type: ignore[attr-defined]  # a parameter
+            Averaged.get(self.measure)
         except (ValueError, TypeError):
             return False
         return True
