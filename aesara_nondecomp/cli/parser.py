@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from aesara_nondecomp import __version__, measures
-from aesara_nondecomp._checks import positive_int, random_generator, require, suggestion
+from aesara_nondecomp import __version__
+from aesara_nondecomp._checks import positive_int, random_generator, suggestion
 from aesara_nondecomp.cli.completion import SHELLS, completion_script
+from aesara_nondecomp.cli.option_types import (
+    as_usage_error,
+    column_names,
+    constraint,
+    delimiter,
+    measure,
+    output_file,
+)
 from aesara_nondecomp.cli.program import PROGRAM, interrupted_at_once
-from aesara_nondecomp.data.files import STANDARD_STREAM
-from aesara_nondecomp.measures.constraints import parse_constraint
 from aesara_nondecomp.training.parameters import PARAMETERS
 
 # Parameters of `fit` that `train` passes on unchanged.
@@ -97,8 +100,24 @@ def _add_train(commands: Any) -> None:
     )
     train.add_argument("data", help=f"training rows: {_FILES}")
     train.add_argument(
-        "--out", type=_file, required=True, metavar="MODEL", help="file to save the model to (- for standard output)"
+        "--out",
+        type=output_file,
+        required=True,
+        metavar="MODEL",
+        help="file to save the model to (- for standard output)",
     )
+    _add_table_options(train)
+    _add_goal_options(train)
+    _add_run_options(train)
+    train.add_argument("--report", type=output_file, metavar="FILE", help="write the report as JSON too")
+    told = train.add_mutually_exclusive_group()
+    _add_quiet(told)
+    told.add_argument("--verbose", action="store_true", help="say on stderr what was chosen, and how long it took")
+    train.set_defaults(command=_later("train", "train"))
+
+
+def _add_table_options(train: argparse.ArgumentParser) -> None:
+    """Which columns of a table are labels and inputs, and how its cells are read."""
     _add_columns(train)
     _add_layout(train, ".")
     train.add_argument("--positive", metavar="LABEL", help="the positive label (default: the larger one)")
@@ -125,9 +144,13 @@ def _add_train(commands: Any) -> None:
         metavar="TEXT",
         help="how a table spells a missing value, beside empty, ?, NA and their like (may be repeated)",
     )
+
+
+def _add_goal_options(train: argparse.ArgumentParser) -> None:
+    """What to train for."""
     train.add_argument(
         "--measure",
-        type=_measure,
+        type=measure,
         default="f1",
         help="what to train for, such as f1, min, kld or fbeta:beta=2, of several classes min_recall, macro_f1, qwk, "
         "or of several labels macro_f1, micro_f1, macro_min (default: f1)",
@@ -142,7 +165,7 @@ def _add_train(commands: Any) -> None:
     )
     train.add_argument(
         "--constraint",
-        type=_constraint,
+        type=constraint,
         action="append",
         default=[],
         dest="constraints",
@@ -150,6 +173,10 @@ def _add_train(commands: Any) -> None:
         help="what predictions must meet on rows held out, such as 'tpr gap <= 0.02' or 'precision >= 0.9' (may be "
         "repeated)",
     )
+
+
+def _add_run_options(train: argparse.ArgumentParser) -> None:
+    """How to train."""
     _add_parameter(train, "algorithm", _class_algorithms)
     for name in (*FIT_OPTIONS, "network", "hidden", "activation", "dropout", "members", "patience"):
         _add_parameter(train, name)
@@ -160,11 +187,6 @@ def _add_train(commands: Any) -> None:
     _add_int(train, "--seed", 0, random_generator, "equal seeds give equal models")
     train.add_argument("--resume", action="store_true", help="resume an interrupted run, if any")
     train.add_argument("--mpi", action="store_true", help="share the rows among the processes that mpirun started")
-    train.add_argument("--report", type=_file, metavar="FILE", help="write the report as JSON too")
-    told = train.add_mutually_exclusive_group()
-    _add_quiet(told)
-    told.add_argument("--verbose", action="store_true", help="say on stderr what was chosen, and how long it took")
-    train.set_defaults(command=_later("train", "train"))
 
 
 def _add_predict(commands: Any) -> None:
@@ -174,7 +196,7 @@ def _add_predict(commands: Any) -> None:
     _add_model_and_data(predict)
     predict.add_argument(
         "--out",
-        type=_file,
+        type=output_file,
         metavar="FILE",
         help="a .csv or .parquet: row, prediction, score, probability (default: -, standard output)",
     )
@@ -221,9 +243,9 @@ def _add_compare(commands: Any) -> None:
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=_file, metavar="FILE", help="write the report as JSON too")
+    parser.add_argument("--out", type=output_file, metavar="FILE", help="write the report as JSON too")
     parser.add_argument(
-        "--html", type=_file, metavar="FILE", help="write the report as a web page too, one file for a browser"
+        "--html", type=output_file, metavar="FILE", help="write the report as a web page too, one file for a browser"
     )
     _add_int(
         parser, "--draws", 1000, lambda draws, flag: positive_int(flag, draws), "bootstrap resamples for the intervals"
@@ -244,7 +266,7 @@ def _add_quantify(commands: Any) -> None:
         "quantify adult.model new.csv --out shares.json",
     )
     _add_model_and_data(quantify)
-    quantify.add_argument("--out", type=_file, metavar="FILE", help="write the estimates as JSON too")
+    quantify.add_argument("--out", type=output_file, metavar="FILE", help="write the estimates as JSON too")
     _add_quiet(quantify)
     quantify.set_defaults(command=_later("quantify"))
 
@@ -257,7 +279,9 @@ def _add_export(commands: Any) -> None:
         "export-onnx adult.model adult.onnx",
     )
     export.add_argument("model", help="a file that `train` wrote, of numbers")
-    export.add_argument("out", type=_file, help="the .onnx to write: from X to scores, positive, label, probabilities")
+    export.add_argument(
+        "out", type=output_file, help="the .onnx to write: from X to scores, positive, label, probabilities"
+    )
     _add_quiet(export)
     export.set_defaults(command=_later("write_onnx"))
 
@@ -337,7 +361,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 def _add_layout(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--delimiter",
-        type=_delimiter,
+        type=delimiter,
         metavar="CHARACTER",
         help=f"of a table of text: , ; | or tab (default: {default}, or as its first lines say)",
     )
@@ -362,71 +386,13 @@ def _later(function: str, module: str = "commands") -> Any:
     return run
 
 
-def _checked(check: Callable[[], Any]) -> Any:
-    """What a check returns; its ValueError becomes a usage error with the message as it is."""
-    try:
-        return check()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def _add_int(parser: Any, flag: str, default: int, check: Callable[[int, str], Any], text: str) -> None:
     """Add an option that is a whole number which a check lets pass."""
 
     def read(typed: str) -> int:
         number = int(typed)
-        _checked(lambda: check(number, flag))
+        as_usage_error(lambda: check(number, flag))
         return number
 
     read.__name__ = "int"  # as argparse calls what it could not read
     parser.add_argument(flag, type=read, default=default, help=f"{text} (default: {default})")
-
-
-def _file(text: str) -> str:
-    """A file to write; "-" is standard output in any spelling."""
-    return STANDARD_STREAM if text == "/dev/stdout" else text
-
-
-def _delimiter(text: str) -> str:
-    delimiter = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    _checked(lambda: require(len(delimiter) == 1, "the delimiter must be one character", text))
-    return delimiter
-
-
-def _measure(text: str) -> measures.Measure | measures.multiclass.MulticlassMeasure | measures.Averaged:
-    """Read a measure such as "f1", or with parameters "fbeta:beta=2"; an invalid one is a usage error."""
-    name, _, rest = text.partition(":")
-    try:
-        pairs = [part.split("=", 1) for part in re.split(r",(?=\s*\w+\s*=)", rest) if part]
-        of_labels = name == "micro_f1" and not pairs  # of several classes it needs a parameter
-        if name not in (*measures.names(), "recall") and name in measures.multiclass.names() and not of_labels:
-            return measures.multiclass.get(name, **{key.strip(): json.loads(value) for key, value in pairs})
-        average, _, own = name.partition("_")
-        averaged = average in measures.averaged.AVERAGES and own in measures.names()
-        measure = measures.get(own if averaged else name, **{key.strip(): float(value) for key, value in pairs})
-        return measures.Averaged(measure, average) if averaged else measure
-    except (ValueError, TypeError) as error:
-        more = (
-            ", or mean_of_worst:h=2 and cost_matrix:costs=[[0,1],[5,0]]" if name in measures.multiclass.names() else ""
-        )
-        raise argparse.ArgumentTypeError(f"{error} Write it as f1 or fbeta:beta=2{more}.") from None
-
-
-def _constraint(text: str) -> measures.Constraint:
-    """Read a constraint such as "tpr gap <= 0.02"; an invalid one is a usage error."""
-    return _checked(lambda: parse_constraint(text))
-
-
-def column_names(text: str) -> tuple[str, ...]:
-    """Read names of columns, written as in a .csv file: id,"family name, first name"; one without a name is ''.
-
-    Parameters
-    ----------
-    text : str
-        As it was typed.
-
-    Returns
-    -------
-    tuple of str
-    """
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) or [""])
