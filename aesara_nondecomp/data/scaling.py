@@ -105,7 +105,8 @@ class Standardiser(NamedTuple):
         Standardiser
             With the medians as `mean_`, and as `scale_` the quartile distances. Both leave out a value that makes a
             quarter of the rows, if the others are closer together, such as a code for what is unknown. Where the
-            distance is 0, it is half the range; and so large that 95 % of the rows are within 100 of them.
+            distance is 0, it is half the range. It is at least so large that 95 % of the rows lie within 100 of it,
+            but for a value that makes half of those which do not.
 
         Notes
         -----
@@ -223,7 +224,8 @@ def _first_and_second_moments(moved: NDArray[Any], weight: NDArray[Any]) -> NDAr
 def _median_and_spread(values: NDArray[Any], weight: NDArray[Any]) -> tuple[float, float]:
     """Median and quartile distance of sorted values, or what stands for them; see `Standardiser.robust`."""
     median, spread = _quartiles(values, weight)
-    spread = spread or values[-1] / 2 - values[0] / 2
+    if spread < np.finfo(np.float64).tiny:  # whose reciprocal is infinite
+        spread = values[-1] / 2 - values[0] / 2
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     of_values = np.add.reduceat(weight, starts)
     frequent = np.argmax(of_values)
@@ -233,11 +235,22 @@ def _median_and_spread(values: NDArray[Any], weight: NDArray[Any]) -> tuple[floa
         of_others = _quartiles(values[others], weight[others])
         if 0 < of_others[1] < spread / CLOSER:
             median, spread = of_others
+    return float(median), float(max(spread, _reach(values, weight, median, FAR * spread) / FAR))
+
+
+def _reach(values: NDArray[Any], weight: NDArray[Any], median: float, near: float) -> float:
+    """How far from the median most rows are, without a value that makes half of those which are not near: a code."""
     distances = np.abs(values - median)
+    far = distances > near
+    if far.any():
+        codes, place = np.unique(values[far], return_inverse=True)
+        of_codes = np.bincount(place, weight[far])
+        if of_codes.max() >= of_codes.sum() / 2:
+            kept = values != codes[np.argmax(of_codes)]
+            distances, weight = distances[kept], weight[kept]
     order = np.argsort(distances, kind="stable")
     reached = np.cumsum(weight[order])
-    far = distances[order][np.searchsorted(reached, MOST_ROWS * reached[-1])]
-    return float(median), float(max(spread, far / FAR))
+    return float(distances[order][np.searchsorted(reached, MOST_ROWS * reached[-1])])
 
 
 def _quartiles(values: NDArray[Any], weight: NDArray[Any]) -> tuple[float, float]:

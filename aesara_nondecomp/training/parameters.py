@@ -268,7 +268,11 @@ PARAMETERS: dict[str, Parameter] = {
         lambda name, value: checked_sampler(value), "How batches are drawn, or the share of positives in each.",
         _read_sampler,
     ),
-    "standardize": Parameter(True, "bool", _flag, "Centre and scale dense columns by the training rows."),
+    "standardize": Parameter(
+        True, "bool", _flag,
+        "Centre and scale dense columns by the training rows: by mean and deviation, or of tabular by median and "
+        "quartiles.",
+    ),
     "prior": Parameter(
         None, "float in (0, 1)", _optional(_between(0, 1, "lie strictly between 0 and 1")),
         "Share of positives to train for; by default that of the labels.", float,

@@ -65,7 +65,7 @@ class TableNetwork(NamedTuple):
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
         scaling = Standardiser.robust(sample, numeric, of_sample)
-        bins = _bins(rows, labels, columns_to_bin(scaling.transform(sample, np.float64), numeric), scaling)
+        bins = _bins(rows, labels, *columns_to_bin(scaling.transform(sample, np.float64), numeric), scaling)
         if bins is None:
             return None
         options = {"hidden": _widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
@@ -95,7 +95,7 @@ def network_maker(network: Any, make: Callable[[Any, int, dict[str, Any]], Any],
 
 
 def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Standardiser | None:
-    """The scaling that a network takes which is made already: a tabular one that of its numeric columns.
+    """The scaling that a network takes which is made already: a tabular one that of all numeric columns.
 
     Parameters
     ----------
@@ -124,7 +124,9 @@ def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Sta
         require(not description["bins"], f"{needed}, or a model to train further, which keeps its scaling", "others")
         return None
     sample, of_sample = _sample(rows, weight)
-    return Standardiser.robust(sample, description["numeric"], of_sample) if np.isfinite(sample).all() else None
+    if not np.isfinite(sample).all():
+        return None
+    return Standardiser.robust(sample, sorted({*description["numeric"], *numeric_columns(sample)}), of_sample)
 
 
 def _sample(rows: Any, weight: NDArray[Any] | None) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
@@ -138,11 +140,14 @@ def _widths(n_scores: int, n_rows: int) -> tuple[int, int]:
     return WIDE if n_scores >= WIDE_SCORES and n_rows >= WIDE_ROWS else WIDTHS
 
 
-def _bins(rows: Any, labels: NDArray[Any], columns: list[int], scaling: Standardiser) -> list[Bin] | None:
+def _bins(
+    rows: Any, labels: NDArray[Any], spiky: list[int], tailed: list[int], scaling: Standardiser
+) -> list[Bin] | None:
     """Bins of some columns, in units of the network's input; None if they are not finite."""
+    columns = sorted([*spiky, *tailed])
     if not columns:
         return []
-    few = room_for_bins(len(rows), len(columns)) <= FEW_BINS
+    few = room_for_bins(len(rows), len(spiky) or len(tailed)) <= FEW_BINS
     chosen = _some_rows(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
     blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
     values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])

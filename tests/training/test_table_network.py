@@ -99,6 +99,24 @@ def test_a_missing_number_outside_the_small_sample_is_refused_as_elsewhere():
         an.fit(rows, np.arange(len(rows)) % 2, validation=None, steps=1)
 
 
+@pytest.mark.parametrize("numeric", [None, [0]])
+@pytest.mark.parametrize("called", [False, True])
+def test_a_tabular_network_of_ones_own_gets_all_numeric_columns_scaled(numeric, called):
+    X = np.column_stack([RNG.normal(size=400), 1e5 + 1e4 * RNG.normal(size=400), RNG.random(400) < 0.5])
+    network = an.networks.tabular(3, (4,), numeric=numeric)
+    given = (lambda size: network) if called else network
+    model = an.fit(X, X[:, 1] > 1e5, network=given, validation=None, steps=1, seed=0)
+    scaled = [0, 1, 2] if numeric is None else [0, 1]
+    assert model.encoder.standardiser.as_dict() == Standardiser.robust(X, scaled).as_dict()
+
+
+def test_a_code_in_some_rows_of_many_columns_costs_no_more_than_these_rows():
+    ages = RNG.uniform(20, 70, (1500, 30))
+    coded = np.where(RNG.random(ages.shape) < 0.06, 999999.0, ages)
+    model = an.fit(coded[:1000], ages[:1000, 0] > 45, "min", validation=0.2, steps=300, seed=0)
+    assert model.value(coded[1000:], ages[1000:, 0] > 45) > 0.85
+
+
 LOSSES = np.where(RNG.random(6000) < 0.8, 0.0, 1500.0 + 10 * RNG.integers(0, 40, 6000))
 KINDS = np.where(LOSSES > 0, 1 + (LOSSES // 10) * 7 % 11 % 2, RNG.integers(0, 3, 6000)).astype(int)
 
