@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{2,4})([T\s]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 _NUMERAL = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
-_WHOLE_WITH_POINT = re.compile(r"-?(0|[1-9]\d*)\.0")
+_WHOLE, _WHOLE_WITH_POINT = re.compile(r"-?(0|[1-9]\d*)"), re.compile(r"-?(0|[1-9]\d*)\.0")
 _TRUTHS = (("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("0", "1"), ("off", "on"))
 
 
@@ -96,7 +95,7 @@ def as_number_or_truth(cell: Any) -> float:
     ValueError
         If the cell is something else.
     """
-    word = cell.strip().lower() if isinstance(cell, str) else cell
+    word = cell.strip().lower() if isinstance(cell, str) else None
     return float(_TRUTHS[0].index(word)) if word in _TRUTHS[0] else as_number(cell)
 
 
@@ -213,8 +212,7 @@ def category_places(categories: Sequence[str]) -> Callable[[Any], int]:
     pair = next((pair for pair in _TRUTHS if known.keys() == set(pair)), ())
     truths = {word: known[pair[value]] for words in _TRUTHS for value, word in enumerate(words)} if pair else {}
     exact = {category: place for place, category in enumerate(categories)}
-    numbers = Counter(map(number_form, categories))
-    whole = {n: p for p, n in enumerate(map(number_form, categories)) if numbers[n] == 1 and n.lstrip("-").isdigit()}
+    whole = {form: place for form, place in places.items() if _WHOLE.fullmatch(form)}
 
     def place_of(cell: Any) -> int:
         form = category_form(cell)

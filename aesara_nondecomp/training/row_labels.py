@@ -17,6 +17,7 @@ from aesara_nondecomp.data import (
     encode_classes,
     encode_classes_as,
 )
+from aesara_nondecomp.data.cells import category_places
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.sample_weights import check_row_weight
 from aesara_nondecomp.measures import Cells
@@ -198,5 +199,5 @@ def own_groups_of(groups: Groups | None, own_groups: list[Any], n_rows: int) -> 
         return np.full(n_rows, -1)
     require(len(own_groups) == 1, "with groups, validation rows of your own need theirs: (X, y, groups)", "two values")
     found = read_groups(own_groups[0], n_rows)
-    places = {name: place for place, name in enumerate(groups.names)}
-    return np.asarray(np.array([*(places.get(name, -1) for name in found.names), -1])[found.codes])
+    place_of = category_places(groups.names)
+    return np.asarray(np.array([*map(place_of, found.names), -1])[found.codes])

@@ -139,6 +139,13 @@ def test_texts_that_read_as_one_number_are_different_categories(kind):
         assert not encoder.transform({"version": kind(["1.100"])}).any()
 
 
+def test_a_whole_number_is_found_in_every_spelling_and_no_text_that_reads_as_one():
+    encoder = TableEncoder.fit({"code": ["3", "1E3", "x"]}, categorical=["code"])
+    np.testing.assert_array_equal(encoder.transform({"code": [3, "3.00", "3e0"]}), np.eye(3)[[1, 1, 1]])
+    with pytest.warns(UserWarning, match="'1000'"):
+        assert not encoder.transform({"code": ["1000"]}).any()
+
+
 def test_groups_that_read_as_one_number_are_told_apart():
     assert read_groups(["1.1", "1.10", "2", "2.0"], 4).names == ("1.1", "1.10", "2")
 

@@ -244,3 +244,15 @@ def test_a_warning_of_many_small_groups_names_ten_of_their_cells(stopping):
         an.fit(X, y, "worst_cell", groups=groups, network=(2,), steps=2, validation=stopping, seed=0)
     texts = [str(each.message) for each in found]
     assert any(f"and {2 * (groups.max() + 1) - 10} more" in text for text in texts) and max(map(len, texts)) < 600
+
+
+def test_groups_of_ones_own_validation_rows_may_spell_whole_numbers_otherwise(functions):
+    site = np.where(SEX == "f", 1, 2)
+    spelt = [np.where(SEX[:1000] == "f", *pair) for pair in ((1, 2), ("1.00", "2.0"))]
+    one, other = (
+        an.fit(
+            X, Y, "worst_cell", groups=site, network=functions, steps=20, seed=0, validation=(X[:1000], Y[:1000], own)
+        )
+        for own in spelt
+    )
+    assert one.evaluations == other.evaluations and one.threshold == other.threshold
