@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -307,7 +307,8 @@ def decode(signs: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
 
 def _is_label(value: Any) -> bool:
     """Whether a value is a single one that can be compared with labels."""
-    return not isinstance(value, (list, tuple, dict, set)) and getattr(value, "ndim", 0) == 0
+    single = not isinstance(value, (list, tuple, dict, set)) and getattr(value, "ndim", 0) == 0
+    return single and not is_null(value)
 
 
 def _label_vector(y: Any) -> NDArray[Any]:
@@ -333,6 +334,24 @@ def _exact_times(values: NDArray[Any]) -> NDArray[Any]:
     return times.astype(object)
 
 
+def refuse_missing(labels: Iterable[Any]) -> None:
+    """Refuse labels that are NaN, NaT or pandas.NA.
+
+    Parameters
+    ----------
+    labels : iterable
+        As plain Python scalars.
+
+    Raises
+    ------
+    ValueError
+        If one is missing.
+    """
+    for label in labels:
+        if label is not None and is_null(label):
+            raise _missing("NaN" if isinstance(label, float) else str(label))
+
+
 def _missing(what: str) -> ValueError:
     return ValueError(f"labels must not be missing, got {what} among them. Drop those rows or fill them in.")
 
@@ -355,9 +374,7 @@ def _labels_in(values: NDArray[Any]) -> list[Any]:
         found = list(set(values.tolist())) if values.dtype == object else distinct(values).tolist()
     except TypeError:
         raise ValueError(f"labels must be numbers or strings, got {shown(values[0])}.") from None
-    for label in found:
-        if label is not None and is_null(label):
-            raise _missing("NaN" if isinstance(label, float) else str(label))
+    refuse_missing(found)
     try:
         return sorted(found)
     except TypeError:

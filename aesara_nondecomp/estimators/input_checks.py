@@ -14,6 +14,7 @@ from aesara_nondecomp._arrays import as_array, as_floats, refuse_masked
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp.data import check_lengths, distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
+from aesara_nondecomp.data.labels import refuse_missing
 from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.estimators import sklearn_compat as compat
@@ -170,6 +171,9 @@ def check_labels(y: NDArray[Any], known: Any, measure: Any = None) -> NDArray[An
         If `y` is of more classes than the measure takes, or holds a label that is not among the known ones.
     """
     found = _two_or_all(y)
+    for labels in (found, np.asarray([] if known is None else known)):
+        if labels.dtype.kind == "O":
+            refuse_missing(labels)
     compat.assert_all_finite(found, input_name="y")
     compat.check_classification_targets(found)
     kind = compat.type_of_target(found)

@@ -198,7 +198,7 @@ def _last_rows(n_rows: int) -> Fold:
 
 def _folds_of_splitter(splitter: Any, labels: NDArray[Any], groups: Any) -> list[Fold]:
     parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
-    folds = [Fold(*map(_indices, pair)) for pair in parts]
+    folds = [Fold(*(_indices(part, len(labels)) for part in pair)) for pair in parts]
     require(len(folds) > 0, "the splitter must make at least one division of the rows", folds)
     held = np.concatenate([fold.held for fold in folds])
     needed = "the splitter must hold each row out at most once (no repeated or random divisions)"
@@ -213,10 +213,13 @@ def _folds_of_splitter(splitter: Any, labels: NDArray[Any], groups: Any) -> list
     return folds
 
 
-def _indices(part: Any) -> NDArray[np.intp]:
+def _indices(part: Any, n_rows: int) -> NDArray[np.intp]:
     """Row indices, also of a part that is given as one boolean for each row."""
     given = np.asarray(part)
-    return np.flatnonzero(given) if given.dtype == bool else given.astype(np.intp)
+    if given.dtype != bool:
+        return given.astype(np.intp)
+    require(given.shape == (n_rows,), f"a splitter's booleans must be one for each of the {n_rows} rows", given.shape)
+    return np.flatnonzero(given)
 
 
 def _check_fold(fold: Fold, signs: NDArray[Any]) -> None:

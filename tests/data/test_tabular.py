@@ -253,6 +253,12 @@ def test_a_sparse_column_of_a_frame_is_one_of_numbers():
     np.testing.assert_array_equal(TableEncoder.fit(frame).transform(frame)[:, 0], amounts)
 
 
+def test_missing_values_of_pandas_in_a_column_of_objects_are_missing_numbers():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([1.0, pandas.NA, 3.0], dtype=object)
+    assert TableEncoder.fit({"a": column}).transform({"a": column})[:, 0].tolist() == [1.0, 2.0, 3.0]
+
+
 def test_a_column_named_twice_is_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"must name each column once, got \['a'\]"):

@@ -233,3 +233,19 @@ def test_bad_features_are_refused_whatever_is_asked(method, features, message):
 def test_an_estimator_that_was_not_fitted_says_so(method):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(MeasureClassifier(), method)(X, *([Y] if method == "score" else []))
+
+
+@pytest.mark.parametrize("call", [
+    lambda estimator, y, gap: estimator.fit(X, gap(y)),
+    lambda estimator, y, gap: estimator.partial_fit(X, gap(y)),
+    lambda estimator, y, gap: estimator.partial_fit(X, y, classes=[0, gap(y)[3]]),
+    lambda estimator, y, gap: estimator.set_params(pos_label=gap(y)[3]).fit(X, y),
+], ids=["fit", "partial_fit", "classes", "pos_label"])  # fmt: skip
+def test_missing_values_of_pandas_are_refused_as_labels(call):
+    pandas = pytest.importorskip("pandas")
+
+    def gap(values):
+        return np.where(np.arange(len(values)) == 3, pandas.NA, np.asarray(values, dtype=object))
+
+    with pytest.raises(ValueError, match="(must not be missing|must be one of the two labels), got <NA>"):
+        call(MeasureClassifier(steps=2), np.asarray(Y), gap)

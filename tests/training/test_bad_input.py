@@ -1,5 +1,6 @@
 """Input that cannot work raises one clear error, before anything is compiled."""
 
+import datetime
 import warnings
 
 import numpy as np
@@ -277,12 +278,13 @@ def test_missing_values_of_pandas_are_refused_as_such(given, message):
         fit(X, **{"y": Y, **given(gap)})
 
 
-def test_groups_of_several_kinds_are_refused():
-    with pytest.raises(ValueError, match=r"validation_groups must all be of one kind, such as text, got \['a', 1"):
-        fit(X, Y, validation_groups=np.array(["a", 1] * 20, dtype=object))
+@pytest.mark.parametrize("groups", [["a", 1] * 20, [datetime.date(2020, 1, 1), 1] * 20], ids=["text", "date"])
+def test_groups_of_several_kinds_are_refused(groups):
+    with pytest.raises(ValueError, match="validation_groups must all be of one kind, such as text, got "):
+        fit(X, Y, validation_groups=np.array(groups, dtype=object))
 
 
 def test_a_column_whose_spread_has_no_reciprocal_is_refused():
-    for columns in (X * 1e-310, np.column_stack([Y, X[:, 0] * 1e-310])):
+    for columns in (X * 1e-310, np.column_stack([X[:, 1], X[:, 0] * 1e-310])):
         with pytest.raises(ValueError, match="features must have a spread that float64 can hold in full"):
             fit(columns, Y)

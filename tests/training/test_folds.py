@@ -1,6 +1,7 @@
 """Which rows are held out, by the argument `validation`: a share, folds, the last ones, or what a splitter says."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -154,6 +155,8 @@ def test_a_splitter_may_give_one_boolean_for_each_row():
     folds = plan_folds(Halves(), labels(60, 20), 0)
     assert_partition(folds, 60)
     assert np.array_equal(folds[0].held, np.arange(1, 60, 2))
+    with pytest.raises(ValueError, match="one for each of the 59 rows"):
+        plan_folds(SimpleNamespace(split=lambda X, y, groups: Halves().split(X, np.zeros(60))), labels(59, 20), 0)
 
 
 def test_a_splitter_by_groups_gets_the_groups(splitters):
