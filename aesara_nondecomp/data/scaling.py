@@ -239,15 +239,19 @@ def _median_and_spread(values: NDArray[Any], weight: NDArray[Any]) -> tuple[floa
 
 
 def _reach(values: NDArray[Any], weight: NDArray[Any], median: float, near: float) -> float:
-    """How far from the median most rows are, without a value that makes half of those which are not near: a code."""
+    """How far from the median most rows are, but for a code: a value that makes half of those beyond `near`.
+
+    0 if all rows are near.
+    """
     distances = np.abs(values - median)
     far = distances > near
-    if far.any():
-        codes, place = np.unique(values[far], return_inverse=True)
-        of_codes = np.bincount(place, weight[far])
-        if of_codes.max() >= of_codes.sum() / 2:
-            kept = values != codes[np.argmax(of_codes)]
-            distances, weight = distances[kept], weight[kept]
+    if not far.any():
+        return 0.0
+    codes, place = np.unique(values[far], return_inverse=True)
+    of_codes = np.bincount(place, weight[far])
+    if of_codes.max() >= of_codes.sum() / 2:
+        kept = values != codes[np.argmax(of_codes)]
+        distances, weight = distances[kept], weight[kept]
     order = np.argsort(distances, kind="stable")
     reached = np.cumsum(weight[order])
     return float(distances[order][np.searchsorted(reached, MOST_ROWS * reached[-1])])
