@@ -60,6 +60,7 @@ def test_the_sample_has_rows_of_each_kind_where_kinds_alternate(every):
     kind = np.arange(every * SAMPLED_ROWS) % every
     for place in range(every):
         rows = np.column_stack([RNG.normal(size=len(kind)), np.where(kind == place, 5e6, 0.0)])
+        rows[-1, 1] = 0.0
         (_, _, options), scaling = made.of_rows(rows, np.zeros(len(rows)), None)
         assert options["numeric"] == (0, 1) and scaling.scale_[1] > 1e6
 
