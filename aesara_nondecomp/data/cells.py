@@ -162,15 +162,13 @@ def category_form(cell: Any) -> str:
     str
     """
     text = spelling(cell)
-    if text.lower() in _TRUTHS[0]:
-        return text.lower()
-    if isinstance(cell, str):
-        return text[:-2] if _WHOLE_WITH_POINT.fullmatch(text) else text
-    return number_form(text)
+    if not isinstance(cell, str) or text.lower() in _TRUTHS[0]:
+        return normal_form(cell)
+    return text[:-2] if _WHOLE_WITH_POINT.fullmatch(text) else text
 
 
-def number_form(cell: Any) -> str:
-    """Text by which numbers are compared, in whatever spelling: -999, "-999.00" and "-9.99e2" are one.
+def normal_form(cell: Any) -> str:
+    """Text by which numbers and truth values are compared, in whatever spelling: -999, "-999.00" and "-9.99e2" are one.
 
     Parameters
     ----------
@@ -180,9 +178,11 @@ def number_form(cell: Any) -> str:
     Returns
     -------
     str
-        That of a number without leading zeros; any other cell as it is spelt.
+        Of any other cell, and of a number with leading zeros, as it is spelt.
     """
     text = spelling(cell)
+    if text.lower() in _TRUTHS[0]:
+        return text.lower()
     if not _NUMERAL.fullmatch(text) or text.lstrip("-").isdigit():
         return text
     number = float(text)
@@ -216,7 +216,7 @@ def category_places(categories: Sequence[str]) -> Callable[[Any], int]:
 
     def place_of(cell: Any) -> int:
         form = category_form(cell)
-        known = (exact, spelling(cell)), (places, form), (truths, form.lower()), (whole, number_form(cell))
+        known = (exact, spelling(cell)), (places, form), (truths, form.lower()), (whole, normal_form(cell))
         return next((found[text] for found, text in known if text in found), -1)
 
     return place_of

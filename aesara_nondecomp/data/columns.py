@@ -50,8 +50,8 @@ def columns_to_bin(X: NDArray[Any], columns: list[int]) -> tuple[list[int], list
     spiky : list of int
         Those with more than two values, of which one makes at least 40 % of the rows, such as the 0 of capital gains.
     tailed : list of int
-        Others of which at least 5 % of the rows are far out, where the network clips: amounts that span orders of
-        magnitude. A single value far out does not count, as it is a code.
+        Others of more than two values, at least 5 % of whose rows are far out, where the network clips: amounts that
+        span orders of magnitude. A single value far out does not count, as it is a code.
     """
     kinds = {column: _kind(*np.unique(X[:, column], return_counts=True)) for column in columns}
     return [c for c, kind in kinds.items() if kind == SPIKY], [c for c, kind in kinds.items() if kind == TAILED]
@@ -102,7 +102,7 @@ def bins_of_columns(
         kind = _kind(found, np.bincount(place))
         if kind:
             of_kind[kind].append((column, found, place))
-    left = room_for_bins(n_rows or len(values), 1)
+    left = room_for_bins(n_rows or len(values))
     bins: list[tuple[int, float, float]] = []
     for alike in of_kind.values():
         room = (left - len(bins)) // max(1, len(alike))
@@ -112,22 +112,20 @@ def bins_of_columns(
     return sorted(bins, key=lambda each: each[0])
 
 
-def room_for_bins(n_rows: int, n_columns: int) -> int:
-    """How many bins a column can have at most, by the rows of the table.
+def room_for_bins(n_rows: int) -> int:
+    """How many bins the columns of a table can have together.
 
     Parameters
     ----------
     n_rows : int
         Rows of the table.
-    n_columns : int
-        Columns that share the room.
 
     Returns
     -------
     int
-        With room for more than 32, labels tell how many there are.
+        Of a column with room for more than 32, labels tell how many there are.
     """
-    return n_rows // (ROWS_OF_ALL_A_BIN * max(1, n_columns))
+    return n_rows // ROWS_OF_ALL_A_BIN
 
 
 def _frequent_classes(labels: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require, suggestion
-from aesara_nondecomp.data.cells import as_number, is_missing, number_form, over_distinct
+from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct
 
 
 class TableColumns(NamedTuple):
@@ -127,7 +127,7 @@ def read_table(
     new = tuple(text for text in missing if text not in columns.missing)
     if not new:
         return columns
-    forms = {number_form(text) for text in new}
+    forms = {normal_form(text) for text in new}
     cells = {name: _without_missing(column, forms) for name, column in columns.cells.items()}
     return columns._replace(cells=cells, missing=(*columns.missing, *new))
 
@@ -276,7 +276,7 @@ def _unusable(name: str, got: Any) -> ValueError:
 def _without_missing(cells: NDArray[Any], forms: set[str]) -> NDArray[Any]:
     """Cells in which those of the forms given are None or NaN."""
     if cells.dtype == object:
-        return np.array(over_distinct(lambda cell: None if number_form(cell) in forms else cell, cells), dtype=object)
+        return np.array(over_distinct(lambda cell: None if normal_form(cell) in forms else cell, cells), dtype=object)
     numbers = [number for number in map(_number_or_nan, forms) if number == number]
     return np.where(np.isin(cells, numbers), cells.dtype.type(np.nan), cells)
 

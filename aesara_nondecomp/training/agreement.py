@@ -34,23 +34,13 @@ def agree_on_arguments(comm: Communicator, arguments: Mapping[str, Any], **more:
         In all processes, if arguments differ.
     """
     if comm.size > 1:
-        agree(comm, stated({**arguments, **more}))
+        agree(comm, _texts({**arguments, **more}))
 
 
-def stated(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Arguments as texts that are equal in all processes if the arguments are.
+def _texts(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Arguments by name, as texts that are equal in all processes if these are; none that only the first process uses.
 
     Functions count as equal here: what follows from them is in the run's `fingerprint`.
-
-    Parameters
-    ----------
-    arguments : mapping of str to object
-        Checked arguments of `fit`, without the rows of each process.
-
-    Returns
-    -------
-    dict of str to str
-        By name, without those that only the first process uses.
     """
     used = {name: value for name, value in arguments.items() if name != "progress"}
     used["checkpoint"] = used["checkpoint"] is not None  # the first process writes it

@@ -147,7 +147,7 @@ def _bins(
     columns = sorted([*spiky, *tailed])
     if not columns:
         return []
-    few = room_for_bins(len(rows), len(spiky) or len(tailed)) <= FEW_BINS
+    few = room_for_bins(len(rows)) // (len(spiky) or len(tailed)) <= FEW_BINS
     chosen = _some_rows(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
     blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
     values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])

@@ -153,6 +153,7 @@ def test_groups_that_read_as_one_number_are_told_apart():
 def test_a_missing_value_is_one_in_every_spelling_of_its_number():
     table = read_table({"age": ["31", "-999.00", "-9.99e2", "-999"]}, missing=["-999"])
     assert table.cells["age"].tolist() == ["31", None, None, None]
+    assert read_table({"age": ["31", "TRUE"]}, missing=["true"]).cells["age"].tolist() == ["31", None]
 
 
 def test_a_boolean_column_of_a_frame_takes_the_words_for_it():
