@@ -264,6 +264,25 @@ def test_settings_that_differ_are_named_in_all_processes(name):
             raise problem
 
 
+@pytest.mark.parametrize("y", [np.arange(11) % 2, np.arange(11) % 3], ids=["two classes", "three classes"])
+def test_schedules_of_ones_own_that_differ_are_refused_by_what_they_give(y):
+    """Functions are not compared, but the learning rates that follow from them."""
+
+    def job(comm):
+        start, stop = CUTS[2][comm.rank : comm.rank + 2]
+        options = {
+            "schedule": (lambda step: 1.0, lambda step: 0.5)[comm.rank],
+            "validation": None,
+            "steps": 2,
+            "seed": 0,
+        }
+        return fit(X[start:stop], y[start:stop], ("f1", "min_recall")[int(y.max() > 1)], comm=comm, **options)
+
+    for problem in in_all(2, job):
+        with pytest.raises(ValueError, match="all processes need the same settings, but schedule differ: process 1"):
+            raise problem
+
+
 @pytest.mark.usefixtures("nothing_may_be_compiled")
 @pytest.mark.parametrize("train", [
     lambda comm, **options: fit(X, np.arange(11) % 2, comm=comm, **options),
