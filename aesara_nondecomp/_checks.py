@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import numpy as np
 
 Choice = TypeVar("Choice")
 PACKAGE = os.path.dirname(__file__) + os.sep
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, which says nothing to a reader
 LONGEST_SHOWN = 400  # characters of a value in a message
 LARGEST_INT = 2**63  # what NumPy's integers hold is below it
 
@@ -28,7 +30,7 @@ def shown(value: Any) -> str:
     """A value as a message shows it: its repr, shortened; some have none, such as an int of 5,000 digits."""
     try:
         plain = value.item() if isinstance(value, np.generic) else value  # NumPy 2 writes np.float64(0.5)
-        text = " ".join(repr(plain).split())
+        text = _ADDRESS.sub("", " ".join(repr(plain).split()))
     except Exception:  # a repr can raise anything
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."

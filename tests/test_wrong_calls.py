@@ -334,6 +334,8 @@ def outcome(function, arguments):
             result = function(**arguments)
         return f"returned {shown(result)}"[:100]
     except (ValueError, TypeError) as error:
+        if " at 0x" in str(error) and "Expected 2D array" not in str(error):  # which is scikit-learn's own
+            return f"shows an address in memory: {error}"[:300]
         words = [word for argument in arguments for word in words_for(argument)]
         return (
             ""
