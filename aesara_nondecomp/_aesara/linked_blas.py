@@ -5,6 +5,15 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_ROW_THREADS = "_aesara_nondecomp_row_threads"  # in sys, where ops/cpp/threads.h looks
+_LOCK = threading.Lock()
+_BEFORE: list[int] = []  # threads that OpenBLAS had, once for each call within `one_blas_thread`
 
 
 def library_path(ldflags: str) -> str | None:
@@ -41,14 +50,18 @@ def ask_openblas(path: str) -> tuple[str, int] | None:
     tuple of (str, int), or None
         None for a library without these functions.
     """
-    library = ctypes.CDLL(path)
-    for prefix in ("scipy_", ""):
-        describe = getattr(library, f"{prefix}openblas_get_config", None)
-        count = getattr(library, f"{prefix}openblas_get_num_threads", None)
-        if describe is not None and count is not None:
-            describe.restype = ctypes.c_char_p
-            return describe().decode(), count()
-    return None
+    describe, count = (_function(path, name) for name in ("get_config", "get_num_threads"))
+    if describe is None or count is None:
+        return None
+    describe.restype = ctypes.c_char_p
+    return describe().decode(), count()
+
+
+def _function(path: str, name: str) -> Any:
+    """A function of OpenBLAS, None if there is none; Ops, which set the number of threads too, wait for its end."""
+    library = ctypes.PyDLL(path)
+    found = (getattr(library, f"{prefix}openblas_{name}", None) for prefix in ("scipy_", ""))
+    return next((function for function in found if function is not None), None)
 
 
 def threads_of_steps(ldflags: str) -> int:
@@ -64,6 +77,45 @@ def threads_of_steps(ldflags: str) -> int:
     int
         1 with any other BLAS, whose threads belong to other libraries of the process too.
     """
-    path = library_path(ldflags) if "openblas_set_num_threads" in ldflags else None
+    path = _private_openblas(ldflags)
     asked = ask_openblas(path) if path else None
-    return asked[1] if asked else 1
+    return getattr(sys, _ROW_THREADS, asked[1]) if asked else 1
+
+
+def _private_openblas(ldflags: str) -> str | None:
+    return library_path(ldflags) if "openblas_set_num_threads" in ldflags else None
+
+
+@contextmanager
+def one_blas_thread(ldflags: str) -> Iterator[None]:
+    """Within it a private OpenBLAS has one thread, and rows are shared among as many threads as before.
+
+    A process forked there starts none of OpenBLAS's threads, which would spin beside the training of other networks.
+    Several threads may be in it at once. With any other BLAS it has no effect.
+
+    Parameters
+    ----------
+    ldflags : str
+        Aesara's `blas__ldflags`.
+
+    Yields
+    ------
+    None
+    """
+    path = _private_openblas(ldflags)
+    limit = _function(path, "set_num_threads") if path else None
+    if limit is None:
+        yield
+        return
+    with _LOCK:
+        _BEFORE.append(threads_of_steps(ldflags))
+        setattr(sys, _ROW_THREADS, _BEFORE[0])
+        limit(1)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _BEFORE.pop()
+            if not _BEFORE:
+                delattr(sys, _ROW_THREADS)
+                limit(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickle
 import signal
@@ -23,7 +24,47 @@ TrainOne = Callable[[TrainingRun, Any, Any], bool]
 
 # The remedy of every error that only processes make, on both sides.
 ONE_PROCESS = "With OMP_NUM_THREADS=1 networks are trained one after another, in the calling process."
-PARENT, STOP = -2, -1  # places in the shared numbers: the parent's process id, and whether all are to stop
+
+
+class SharedNumbers:
+    """Numbers that the parent and the processes of a call see at once.
+
+    Parameters
+    ----------
+    count : int
+        Number of networks.
+
+    Attributes
+    ----------
+    steps : int64 array, shape (count,)
+        How many steps each network has made.
+    evaluations : int64 array, shape (count,)
+        How many evaluations each complete network has; 0 for the others.
+    parent : int64 array, shape (1,)
+        The parent's process id.
+    stop : int64 array, shape (1,)
+        Whether all are to stop.
+    """
+
+    def __init__(self, count: int) -> None:
+        numbers = np.frombuffer(mmap.mmap(-1, 8 * (2 * count + 2)), dtype=np.int64)
+        self.steps, self.evaluations, self.parent, self.stop = np.split(numbers, [count, 2 * count, 2 * count + 1])
+        self.parent[0] = os.getpid()
+
+    def most_evaluations(self, index: int) -> int | None:
+        """After how many evaluations a network may stop, as those before it did.
+
+        Parameters
+        ----------
+        index : int
+            Of the network.
+
+        Returns
+        -------
+        int or None
+            None as long as none of them is complete.
+        """
+        return min((int(made) for made in self.evaluations[:index] if made), default=None)
 
 
 class Result(NamedTuple):
@@ -85,9 +126,8 @@ class Result(NamedTuple):
 def serve(
     fitting: CrossFit,
     index: int,
-    most: int | None,
     train_one: TrainOne,
-    shared: NDArray[np.int64],
+    shared: SharedNumbers,
     writer: Connection,
     inherited: list[Connection],
 ) -> None:
@@ -99,12 +139,10 @@ def serve(
         As the process inherits it.
     index : int
         Of the network.
-    most : int or None
-        Evaluations after which it stops, as the networks before it did.
     train_one : callable (run, monitor, callbacks) -> bool
         Trains a network.
-    shared : int64 array, shape (k + 2,)
-        Shared with the parent: steps made by each of the k networks, the parent's process id, and whether to stop.
+    shared : SharedNumbers
+        Of the call.
     writer : Connection
         Takes the result.
     inherited : list of Connection
@@ -117,15 +155,14 @@ def serve(
     for reader in inherited:  # or a write would not fail once the parent has ended
         reader.close()
     parent = os.getppid()
-    if parent not in (0, shared[PARENT]):  # 0: it is in another name space
+    if parent not in (0, shared.parent[0]):  # 0: it is in another name space
         return
 
-    def advance(step: Any) -> bool:
-        shared[index] += 1
-        return bool(shared[STOP]) or os.getppid() != parent
+    def is_stopped() -> bool:
+        return bool(shared.stop[0]) or os.getppid() != parent
 
     with warnings.catch_warnings(record=True) as caught:
-        result = _trained_alone(fitting, index, most, train_one, advance)
+        result = _trained_alone(fitting, index, train_one, shared, is_stopped)
     if os.getppid() == parent:
         with suppress(BrokenPipeError):
             writer.send_bytes(
@@ -134,14 +171,20 @@ def serve(
 
 
 def _trained_alone(
-    fitting: CrossFit, index: int, most: int | None, train_one: TrainOne, advance: Callable[[Any], bool]
+    fitting: CrossFit, index: int, train_one: TrainOne, shared: SharedNumbers, is_stopped: Callable[[], bool]
 ) -> Result:
     result, run, monitor = Result(index, False), None, None
     try:
         run, monitor = fitting.begin_alone(index)
         assert monitor is not None
-        monitor.most_evaluations = most
+
+        def advance(step: Any) -> bool:
+            shared.steps[index] += 1
+            monitor.most_evaluations = shared.most_evaluations(index)
+            return is_stopped()
+
         complete = train_one(run, monitor, [advance])
+        shared.evaluations[index] = len(monitor.evaluations) if complete else 0
         parameters = [] if complete else run.averaged_parameters()
         result = result._replace(complete=complete, parameters=parameters)
     except BaseException as error:

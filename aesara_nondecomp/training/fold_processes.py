@@ -7,9 +7,7 @@ calls is compiled before the processes begin, so that these share it and the row
 
 from __future__ import annotations
 
-import mmap
 import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -23,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._aesara.imports import aesara
-from aesara_nondecomp._aesara.linked_blas import threads_of_steps
+from aesara_nondecomp._aesara.linked_blas import one_blas_thread, threads_of_steps
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.step.locks import ForkedLock
 from aesara_nondecomp.step.prefetch import row_loader_for
 from aesara_nondecomp.training.cross_fitting import CrossFit
-from aesara_nondecomp.training.fold_child import ONE_PROCESS, PARENT, STOP, Result, TrainOne, serve
+from aesara_nondecomp.training.fold_child import ONE_PROCESS, Result, SharedNumbers, TrainOne, serve
 from aesara_nondecomp.training.loop import compile_step
 
 # In multiply-adds. With less in all, about a second, processes would save no more than they take to start; from so many
@@ -94,7 +92,8 @@ def train_in_parallel(fitting: CrossFit, processes: int, train_one: TrainOne, ad
         What training raised.
     """
     _prepare(fitting)
-    with _interrupts_noted() as interrupted, _Workers(fitting, train_one, advance) as workers:
+    one_thread = one_blas_thread(aesara.config.blas__ldflags)
+    with _interrupts_noted() as interrupted, one_thread, _Workers(fitting, train_one, advance) as workers:
         try:
             for index in range(fitting.count):
                 while not interrupted and (len(workers.running) >= processes or not workers.start(index)):
@@ -119,16 +118,14 @@ class _Workers:
         self.running: dict[Connection, tuple[int, Any]] = {}
         self._fitting, self._train_one, self._advance = fitting, train_one, advance
         self._waiting: dict[int, Result] = {}  # for those of networks before
-        # Shared with the processes: how many steps each network has made, then the numbers at PARENT and STOP.
-        self._shared = np.frombuffer(mmap.mmap(-1, 8 * (fitting.count + 2)), dtype=np.int64)
-        self._shared[PARENT] = os.getpid()
+        self._shared = SharedNumbers(fitting.count)
         self._shown, self._warned, self._stopping = 0, set[str](), False
 
     def __enter__(self) -> _Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._shared[STOP] = True  # also for a process whose start was cut short, so that it is not known here
+        self._shared.stop[0] = True  # also for a process whose start was cut short, so that it is not known here
         for _index, process in self.running.values():
             process.kill()
         for reader, (_index, process) in self.running.items():
@@ -141,8 +138,7 @@ class _Workers:
             reader, writer = multiprocessing.get_context("fork").Pipe(duplex=False)
         except OSError as error:
             return self._refused(index, error)
-        made = [len(trained.monitor.evaluations) for trained in self._fitting.done if trained.monitor]
-        given = (self._fitting, index, min(made, default=None), self._train_one, self._shared, writer)
+        given = (self._fitting, index, self._train_one, self._shared, writer)
         inherited = [*self.running, reader]
         process = multiprocessing.get_context("fork").Process(target=serve, args=(*given, inherited), daemon=True)
         try:
@@ -169,14 +165,14 @@ class _Workers:
             # There may be no end of file, as a process forked by another thread may hold the other end.
             if reader in ready or not process.is_alive():
                 self._take(reader)
-        made = int(self._shared[:PARENT].sum())
+        made = int(self._shared.steps.sum())
         for _ in range(made - self._shown):
             self._advance(None)
         self._shown = made
 
     def stop(self) -> None:
         """Have all processes stop after their current step, or their first one, and take their results."""
-        self._shared[STOP] = self._stopping = True
+        self._shared.stop[0] = self._stopping = True
         while self.running:
             self.poll()
         first = self._waiting.get(0)

@@ -9,6 +9,7 @@ import processes
 import pytest
 
 from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp._aesara.linked_blas import ask_openblas, library_path, one_blas_thread, threads_of_steps
 from aesara_nondecomp.networks import mlp
 from aesara_nondecomp.step.train_functions import TrainFunctions
 
@@ -51,6 +52,41 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), t.gradients_of_a_large_batch() == here)
 """
     assert processes.in_a_process(code, module="test_threads") == ["0", "True"]
+
+
+def threads_of_openblas():
+    return ask_openblas(library_path(aesara.config.blas__ldflags))[1]
+
+
+def test_results_are_the_same_while_openblas_has_one_thread_and_it_gets_the_others_back():
+    flags = aesara.config.blas__ldflags
+    gradients_of_a_large_batch()
+    with pytest.importorskip("threadpoolctl").threadpool_limits(3):
+        expected = gradients_of_a_large_batch()
+        with one_blas_thread(flags), one_blas_thread(flags):
+            assert gradients_of_a_large_batch() == expected
+            assert (threads_of_openblas(), threads_of_steps(flags)) == (1, 3)
+        assert (threads_of_openblas(), threads_of_steps(flags)) == (3, 3)
+        with pytest.raises(KeyError), one_blas_thread(flags):
+            raise KeyError
+        assert (threads_of_openblas(), threads_of_steps(flags)) == (3, 3)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_a_child_forked_meanwhile_starts_no_threads_of_openblas_and_has_the_same_results():
+    pytest.importorskip("threadpoolctl")
+    code = """
+t.allow(3)
+here = t.gradients_of_a_large_batch()
+with t.one_blas_thread(t.aesara.config.blas__ldflags):
+    child = os.fork()
+    if child == 0:
+        same = t.gradients_of_a_large_batch() == here
+        os._exit(len(os.listdir("/proc/self/task")) if same else 100)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    # The thread that forked, and two that share rows.
+    assert processes.in_a_process(code, module="test_threads") == ["3"]
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")

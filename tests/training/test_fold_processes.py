@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -179,6 +180,26 @@ def test_an_error_past_the_point_where_a_network_would_have_been_stopped_does_no
     monkeypatch.setattr(fold_processes, "serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
     model = fit(functions, validation=EarlyStopping(2, every=4, patience=5))
     assert len(model.voters) == 1 and len(model.evaluations) < STEPS // 4
+
+
+def test_a_network_in_training_stops_once_one_before_it_has(functions, monkeypatch):
+    """Of two, the second waits until it has heard of the first, which stops long before the last step."""
+    plain, serve, index = trainer._train_one, fold_processes.serve, []
+
+    def waiting(run, monitor, callbacks):
+        monitor.patience, deadline = None if index[0] else 1, time.monotonic() + 60
+
+        def wait(step):
+            while index[0] and monitor.most_evaluations is None and time.monotonic() < deadline:
+                callbacks[0](step)
+
+        complete = plain(run, monitor, [wait, *callbacks])
+        assert len(monitor.evaluations) == (monitor.most_evaluations or len(monitor.evaluations)) < STEPS // 4
+        return complete
+
+    monkeypatch.setattr(trainer, "_train_one", waiting)
+    monkeypatch.setattr(fold_processes, "serve", lambda fitting, k, *rest: index.append(k) or serve(fitting, k, *rest))
+    assert len(fit(functions, validation=EarlyStopping(2, every=4)).voters) == 1
 
 
 def test_a_warning_of_several_processes_comes_once(functions, monkeypatch):

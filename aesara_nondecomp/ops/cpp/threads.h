@@ -7,6 +7,10 @@
    works on it. Idle workers spin (yielding) for 200 us, then block: waking one takes up to 100 us on a virtual machine,
    and the next layer of the same step comes sooner.
 
+   While networks are trained in forked processes OpenBLAS has one thread, as each process would start its threads anew,
+   and these spin for some 25 ms; then Python's `sys` says among how many threads rows are shared (see
+   _aesara/linked_blas.py).
+
    Without a private OpenBLAS, which declares openblas_set_num_threads as a macro, the caller works alone: the thread
    count of another BLAS may belong to other libraries of the process. */
 #ifndef AESARA_NONDECOMP_THREADS_H
@@ -148,6 +152,11 @@ static inline ThreadPool *thread_pool() {
     Py_XDECREF(capsule);
     return pool;
 }
+
+static inline int threads_for_rows() {
+    PyObject *given = PySys_GetObject("_aesara_nondecomp_row_threads");
+    return given ? (int) PyLong_AsLong(given) : openblas_get_num_threads();
+}
 #endif
 
 template <typename Work> struct RowJob {
@@ -167,12 +176,13 @@ struct RowThreads {
     int count, before;
     RowThreads(npy_intp rows, double multiply_adds) : count(1), before(0) {
 #ifdef openblas_set_num_threads
-        const int allowed = openblas_get_num_threads();
+        const int allowed = threads_for_rows(), of_blas = openblas_get_num_threads();
         const double useful = multiply_adds / 4e6 < rows / 16 ? multiply_adds / 4e6 : rows / 16;
         if (allowed < 2 || useful < 2 || !thread_pool()) return;
-        before = allowed;
         count = (int) (useful < allowed ? useful : allowed);
         if (count > MOST) count = MOST;
+        if (of_blas < 2) return;
+        before = of_blas;
         openblas_set_num_threads(1);
 #else
         (void) rows;
