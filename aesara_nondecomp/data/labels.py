@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import is_null, shown, suggestion
+from aesara_nondecomp._checks import is_null, shown, suggestion, warn_caller
 
 
 class Labels(NamedTuple):
@@ -222,10 +222,45 @@ def encode_classes_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
     return _codes(values, classes)
 
 
+def check_class_order(y: Any, classes: Sequence[Any], measure: Any) -> None:
+    """Check that the order of labels is that of the classes, for a measure of ordered classes.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels as given. The categories of an ordered one of pandas say what their order is.
+    classes : sequence
+        As in `ClassLabels.classes`.
+    measure : MulticlassMeasure
+        Any other measure takes classes in any order.
+
+    Raises
+    ------
+    ValueError
+        If ordered categories are in another order. Of text without such an order a warning says which one is taken.
+    """
+    if not measure.of_order:
+        return
+    dtype = getattr(y, "dtype", None)
+    if getattr(dtype, "ordered", False):
+        known = [label for label in dtype.categories.tolist() if label in classes]  # type: ignore[union-attr]
+        if known != list(classes):
+            raise ValueError(
+                f"{measure} compares classes by their order, and takes labels in sorted order, got categories in the "
+                f"order {_preview(known)}. Give their places, y.cat.codes or y.codes."
+            )
+    elif isinstance(classes[0], (str, bytes)):
+        warn_caller(
+            f"{measure} compares classes by their order, and text is taken in sorted order: {_preview(classes)}. If "
+            "this is not the order of the classes, give numbers."
+        )
+
+
 def _codes(values: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
-    """Place of each value among sorted classes."""
+    """Place of each value among the classes."""
     if values.dtype != object:
-        return np.searchsorted(np.asarray(classes), values).astype(np.int32)
+        ascending = np.argsort(np.asarray(classes))
+        return ascending[np.searchsorted(np.asarray(classes), values, sorter=ascending)].astype(np.int32)
     places = {label: place for place, label in enumerate(classes)}
     return np.array([places[label] for label in values.tolist()], dtype=np.int32)
 

@@ -13,7 +13,13 @@ import numpy as np
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import number, require, warn_caller
-from aesara_nondecomp.data.labels import count_labels, encode_classes, encode_classes_as, encode_pair
+from aesara_nondecomp.data.labels import (
+    check_class_order,
+    count_labels,
+    encode_classes,
+    encode_classes_as,
+    encode_pair,
+)
 from aesara_nondecomp.estimators.sklearn_compat import UndefinedMetricWarning, make_scorer
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.checks import check_same_length, checked_weights
@@ -40,8 +46,8 @@ def measure_scorer(measure: Any, pos_label: Any = None, zero_division: Any = WAR
         and the measures of both classes where one is missing. "warn" is 0 with an UndefinedMetricWarning, as in
         scikit-learn; for an error, of which 0 is the best value, it is NaN.
     labels : array-like, optional
-        The labels of several classes, sorted. Give them for a measure of ordered or numbered classes, such as "qwk", of
-        which a fold may lack some. Default: those that occur, in sorted order.
+        The labels of several classes, in their order. Give them for a measure of ordered classes, such as "qwk": a fold
+        may lack some, and the order of text need not be that of the classes. Default: those that occur, sorted.
 
     Returns
     -------
@@ -131,11 +137,22 @@ def _value_of_several(
     """The measure of several classes, and its value."""
     found = measures.multiclass.get(measure)
     require(pos_label is None, "pos_label is for labels of two classes: of several, leave it out", pos_label)
-    classes = encode_classes(np.concatenate([y_true, y_predicted]) if labels is None else labels).classes
+    classes = _classes(np.concatenate([y_true, y_predicted]), labels, found)
     codes, predicted = encode_classes_as(y_true, classes), encode_classes_as(y_predicted, classes)
     check_same_length("true labels", codes, "predicted labels", predicted)
     weight = None if sample_weight is None else checked_weights(sample_weight, len(codes))
     return found, found.from_confusion(class_confusion(codes, predicted, len(classes), weight))
+
+
+def _classes(given: Any, labels: Any, measure: measures.multiclass.MulticlassMeasure) -> tuple[Any, ...]:
+    """The classes in their order: that of `labels`, or that in which those given are sorted."""
+    if labels is None:
+        classes = encode_classes(given).classes
+        check_class_order(given, classes, measure)
+        return classes
+    places, classes = encode_classes(labels)
+    require(len(places) == len(classes), "labels must name each class once", labels)
+    return tuple(classes[place] for place in places)
 
 
 def warn_of_unlike_scores() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
+from aesara_nondecomp.data.labels import check_class_order
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure
@@ -199,6 +200,8 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             If X or y is unusable, or groups are needed and missing, or given and without effect.
         """
         chosen = self.measure if measure is None else multiclass.get(measure)
+        if measure is not None:
+            check_class_order(y, self.classes, chosen)
         grouped = class_rows_of_measure(chosen, encode_classes_as(y, self.classes), groups, self.classes)
         if grouped is None:
             return chosen.from_confusion(self.confusion_matrix(X, y))

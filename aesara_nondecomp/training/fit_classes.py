@@ -12,6 +12,7 @@ import numpy as np
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes
+from aesara_nondecomp.data.labels import check_class_order
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_goal import ClassGoal
@@ -200,6 +201,7 @@ def _checked(
     check_compilation(isinstance(network, (ClassModel, ClassFunctions)), optimizer, backend)
     chosen = multiclass.get(measure)
     classes = encode_classes(y).classes
+    check_class_order(y, classes, chosen)
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
     require(len(classes) <= MOST_CLASSES, few, len(classes))
     of_classes = Cells(np.full(len(classes), 1 / len(classes)))

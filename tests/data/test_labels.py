@@ -10,15 +10,18 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aesara_nondecomp import measures
 from aesara_nondecomp.data import (
     Standardiser,
     check_features,
     check_lengths,
     decode,
     encode_classes,
+    encode_classes_as,
     encode_labels,
     stratified_split,
 )
+from aesara_nondecomp.data.labels import check_class_order
 
 ZERO_ONE = [0, 1, 1, 0, 1]
 SIGNS = [-1, 1, 1, -1, 1]
@@ -149,6 +152,34 @@ def _with(value, row, column, shape=(4, 3)):
 def test_unusable_features_are_refused_naming_the_place(X, message):
     with pytest.raises(ValueError, match=message):
         check_features(X)
+
+
+LEVELS, SORTED = ["low", "mid", "high"], ("high", "low", "mid")
+QWK, MACRO_F1 = (measures.multiclass.get(name) for name in ("qwk", "macro_f1"))
+
+
+def test_an_ordered_measure_refuses_categories_that_are_not_in_the_order_of_their_text():
+    pandas = pytest.importorskip("pandas", reason="categories of that library")
+    for kind in (pandas.Categorical, lambda *given, **how: pandas.Series(pandas.Categorical(*given, **how))):
+        for known in (LEVELS, [*LEVELS, "never seen"]):
+            y = kind(LEVELS * 2, categories=known, ordered=True)
+            with pytest.raises(ValueError, match=r"order, got categories in the order \['low', 'mid', 'high'\]. Give"):
+                check_class_order(y, SORTED, QWK)
+            check_class_order(y, SORTED, MACRO_F1)
+        check_class_order(kind(list("abc"), categories=list("abc"), ordered=True), tuple("abc"), QWK)
+
+
+def test_an_ordered_measure_says_which_order_of_texts_it_takes():
+    with pytest.warns(UserWarning, match=r"text is taken in sorted order: \['high', 'low', 'mid'\]"):
+        check_class_order(LEVELS, SORTED, QWK)
+    check_class_order(LEVELS, SORTED, MACRO_F1)
+    check_class_order([0, 1, 2], (0, 1, 2), QWK)
+
+
+@pytest.mark.parametrize("classes", [("low", "mid", "high"), (3, 1, 2), (2.0, 0.0, 1.0), (b"b", b"a", b"c")])
+def test_labels_are_encoded_by_the_place_of_their_class_in_any_order_of_these(classes):
+    for dtype in (None, object):
+        assert encode_classes_as(np.array([*classes, classes[1]], dtype), classes).tolist() == [0, 1, 2, 1]
 
 
 def test_features_with_other_columns_than_in_training_are_refused():

@@ -242,7 +242,9 @@ PEERS = {
 
 @pytest.mark.parametrize("name", PEERS)
 def test_a_scorer_of_several_classes_is_that_of_scikit_learn(fitted, name):
-    assert measure_scorer(name)(fitted, NEW, Y_NEW) == pytest.approx(PEERS[name](Y_NEW, fitted.predict(NEW)))
+    assert measure_scorer(name, labels=LABELS)(fitted, NEW, Y_NEW) == pytest.approx(
+        PEERS[name](Y_NEW, fitted.predict(NEW))
+    )
 
 
 def test_a_name_of_two_classes_and_of_several_is_scored_by_the_labels(fitted):
@@ -262,7 +264,23 @@ def test_labels_keep_the_distances_of_ordered_classes_that_a_fold_lacks():
     y, predicted = ["a", "c", "c", "d"], ["c", "a", "c", "d"]
     lacking = cohen_kappa_score(y, predicted, weights="quadratic", labels=list("abcd"))
     assert oriented_value(y, predicted, "qwk", labels=list("abcd")) == pytest.approx(lacking)
-    assert oriented_value(y, predicted, "qwk") != pytest.approx(lacking)
+    with pytest.warns(UserWarning, match="text is taken in sorted order"):
+        assert oriented_value(y, predicted, "qwk") != pytest.approx(lacking)
+
+
+def test_the_order_of_labels_is_that_of_the_classes():
+    levels = ["low", "mid", "high"]
+    y, predicted = np.random.default_rng(0).choice(levels, 60), np.array(levels * 20)
+    peer = cohen_kappa_score(y, predicted, weights="quadratic", labels=levels)
+    assert oriented_value(y, predicted, "qwk", labels=levels) == pytest.approx(peer)
+    assert oriented_value(y, predicted, "qwk", labels=sorted(levels)) != pytest.approx(peer)
+    with pytest.raises(ValueError, match="labels must name each class once"):
+        oriented_value(y, predicted, "qwk", labels=[*levels, "low"])
+
+
+def test_a_model_of_texts_says_which_order_another_measure_takes(fitted):
+    with pytest.warns(UserWarning, match="qwk compares classes by their order"):
+        fitted.model_.value(NEW, Y_NEW, "qwk")
 
 
 def test_a_fold_without_a_class_counts_as_undefined():

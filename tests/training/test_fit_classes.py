@@ -307,6 +307,14 @@ def test_more_than_200_classes_are_refused():
         an.fit(np.zeros((402, 2)), np.arange(402) % 201, "min_recall")
 
 
+def test_an_ordered_measure_refuses_categories_whose_order_is_not_that_of_their_text():
+    pandas = pytest.importorskip("pandas", reason="categories of that library")
+    levels = ["low", "mid", "high"]
+    y = pandas.Series(pandas.Categorical.from_codes(Y, categories=levels, ordered=True))
+    with pytest.raises(ValueError, match="qwk compares classes by their order"):
+        an.fit(X, y, "qwk")
+
+
 def test_a_splitter_sees_the_classes():
     seen = []
 
