@@ -14,6 +14,7 @@ from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as, encode_classes_as
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
+from aesara_nondecomp.data.labels import distinct_labels
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.function_cache import (
     NetworkChoice,
@@ -321,9 +322,10 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """Make one pass over the given rows, from the weights, duals and optimiser state of the last call.
 
-        The first call fixes the classes and the encoder: scaling, categories, words. After a `fit` whose networks vote,
-        it goes on from the first of them, with a warning. Every call needs rows of each class. The prior is that of
-        all rows seen so far; calibration and error rates are measured on the latest rows.
+        The first call fixes the classes and the encoder: scaling, categories, words. After a `fit` duals and optimiser
+        start anew, and the learning rate rises over 100 steps; if its networks vote, training goes on from the first of
+        them, with a warning. The duals of another measure or algorithm start anew too. Every call needs rows of each
+        class. The prior is that of all rows seen so far; calibration and error rates are measured on the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
         Of several classes, where "auto" is a plug-in, it is the measure's own algorithm, as no rows are held out to
         choose a rule on; after a `fit` that chose one, it is cross-entropy, and the rule stays.
@@ -335,7 +337,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         y : array-like, shape (n,)
             Labels of two classes, or of as many as the measure takes.
         classes : array-like of labels, optional
-            Checked against the labels; part of scikit-learn's interface.
+            Checked against the labels, and in later calls against those of the first one; part of scikit-learn's
+            interface.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0. Default: equal weights.
 
@@ -363,6 +366,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
                 f"partial_fit goes on from the first of the {count} networks that vote, and leaves the others: fit "
                 "with refit=True or validation=None before"
             )
+        if not first and classes is not None:
+            known = self.classes_.tolist()
+            require(distinct_labels(classes) == known, f"classes must stay those of the first call, {known}", classes)
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
         measure, spec = self._of_classes(spec, classes)
         missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()

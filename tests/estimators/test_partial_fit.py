@@ -1,0 +1,77 @@
+"""What `partial_fit` carries from call to call, and what may not change between two of them."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="the estimators need the extra `sklearn`")
+
+from aesara_nondecomp import MeasureClassifier  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.standard_normal((240, 3)), np.random.default_rng(1).standard_normal((2000, 3))
+Y, Y_NEW = (X[:, 0] > 0.7).astype(int), (NEW[:, 0] > 0.7).astype(int)
+
+
+def tiny(measure="f1", **options):
+    common = {"network": "mlp", "hidden": (4,), "batch_size": 64, "validation": None, "random_state": 0}
+    return MeasureClassifier(measure, **{**common, **options})
+
+
+@pytest.fixture(scope="module")
+def begun():
+    return tiny().partial_fit(X, Y)
+
+
+def test_weights_of_all_calls_count_on_one_scale_as_repeated_rows_do():
+    first, second = np.arange(240) < 100, np.arange(240) >= 100
+    weight = np.where(first, 10.0, 1.0)
+    parts = tiny().partial_fit(X[first], Y[first], sample_weight=weight[first])
+    parts.partial_fit(X[second], Y[second], sample_weight=weight[second])
+    assert parts.prior_ == pytest.approx(np.average(Y, weights=weight))
+    assert parts.prior_ != pytest.approx(Y.mean(), abs=1e-3)
+    repeated = np.repeat(np.flatnonzero(first), 10)
+    rows = tiny().partial_fit(X[repeated], Y[repeated]).partial_fit(X[second], Y[second])
+    assert rows.prior_ == pytest.approx(parts.prior_)
+
+
+@pytest.mark.parametrize("measure", ["f1", "min"])
+def test_one_pass_over_the_rows_of_fit_does_not_undo_it(measure):
+    fitted = tiny(measure, hidden=(64, 64), steps=300, batch_size=240).fit(X, Y)
+    before = fitted.score(NEW, Y_NEW)
+    assert before > 0.9
+    assert fitted.partial_fit(X, Y).score(NEW, Y_NEW) > before - 0.01
+
+
+def test_a_positive_label_that_changes_is_refused(begun):
+    turned = copy.deepcopy(begun).set_params(pos_label=0)
+    with pytest.raises(ValueError, match=r"pos_label must stay as it was.*\(0, 1\), got \(1, 0\)"):
+        turned.partial_fit(X, Y)
+    assert turned.set_params(pos_label=1).partial_fit(X, Y).n_iter_ == begun.n_iter_ * 2
+
+
+def test_classes_that_are_not_those_of_the_first_call_are_refused(begun):
+    with pytest.raises(ValueError, match=r"classes must stay those of the first call, \[0, 1\], got \['q', 'r'\]"):
+        copy.deepcopy(begun).partial_fit(X, Y, classes=["q", "r"])
+    assert copy.deepcopy(begun).partial_fit(X, Y, classes=[1, 0]).n_iter_ == begun.n_iter_ * 2
+
+
+@pytest.mark.parametrize("changed", [{"measure": "min"}, {"measure": "jaccard"}, {"algorithm": "cross_entropy"}])
+def test_duals_of_another_measure_or_algorithm_start_anew(changed, begun):
+    """The first step has the duals that a new driver takes from the weights it goes on from."""
+    going_on = copy.deepcopy(begun).set_params(**changed).partial_fit(X, Y)
+    state = begun._partial
+    anew = copy.deepcopy(begun).set_params(**changed)
+    anew._partial = state._replace(driver=None)
+    step, expected = (each.history_[begun.n_iter_] for each in (going_on, anew.partial_fit(X, Y)))
+    assert step.duals == expected.duals and step.sums == expected.sums
+
+
+def test_duals_of_the_same_measure_are_carried_on(begun):
+    anew = copy.deepcopy(begun)
+    anew._partial = begun._partial._replace(driver=None)
+    ends = [each.partial_fit(X, Y).history_[-1].duals for each in (copy.deepcopy(begun), anew)]
+    assert ends[0] != ends[1]
