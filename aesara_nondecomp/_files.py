@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from aesara_nondecomp._checks import require
+
 _TEXT: tuple[str, dict[str, Any]] = "", {"encoding": "utf-8", "newline": ""}
 _BYTES: tuple[str, dict[str, Any]] = "b", {}
 
@@ -59,7 +61,8 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an OSError unless `replacing` can write at a path, as far as that shows before the work."""
+    """Raise an error unless `replacing` can write at a path, as far as that shows before the work."""
+    require(isinstance(path, (str, os.PathLike)), "a path must be a str or path-like", path)  # 1 is standard output
     if is_stream(path):
         return
     target = Path(os.path.realpath(path))

@@ -22,7 +22,7 @@ from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confus
 from aesara_nondecomp.models.archive import describe_measure, stored_constraints, write_archive
 from aesara_nondecomp.models.class_by_group import ClassByGroup, class_rows_of_measure
 from aesara_nondecomp.models.class_calibration import CalibratedClasses
-from aesara_nondecomp.models.model_checks import check_class_model, check_weights, stored_networks
+from aesara_nondecomp.models.model_checks import check_class_model, stored_networks
 from aesara_nondecomp.models.network_model import (
     label_from,
     plain_label,
@@ -286,11 +286,12 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         Raises
         ------
         ValueError
-            If the network has no description, or a weight is not finite.
+            If the network has no description, or a field holds what `load_model` would refuse, such as a weight that is
+            not finite.
         OSError
             If the file cannot be written; a former one is left as it was.
         """
-        check_weights(self)
+        check_class_model(self)
         require_description(self, "saved")
         calibration = self.calibration
         header = {

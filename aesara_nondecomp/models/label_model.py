@@ -19,7 +19,7 @@ from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.metrics.label_confusion import LabelReport, label_confusions
 from aesara_nondecomp.models.archive import describe_measure, write_archive
-from aesara_nondecomp.models.model_checks import check_label_model, check_weights, stored_networks
+from aesara_nondecomp.models.model_checks import check_label_model, stored_networks
 from aesara_nondecomp.models.network_model import (
     NOT_CALIBRATED,
     NetworkModel,
@@ -347,11 +347,12 @@ class MultilabelModel(NetworkModel):
         Raises
         ------
         ValueError
-            If the network has no description, or a weight is not finite.
+            If the network has no description, or a field holds what `load_model` would refuse, such as a weight that is
+            not finite.
         OSError
             If the file cannot be written; a former one is left as it was.
         """
-        check_weights(self)
+        check_label_model(self)
         require_description(self, "saved")
         header = {
             "measure": describe_measure(self.measure.measure),

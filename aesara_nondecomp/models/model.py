@@ -19,7 +19,7 @@ from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.checks import checked_weights
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
-from aesara_nondecomp.models.model_checks import check_weights
+from aesara_nondecomp.models.model_checks import check_model
 from aesara_nondecomp.models.network_model import (
     NOT_CALIBRATED,
     NetworkModel,
@@ -364,13 +364,14 @@ class Model(ByGroup, NetworkModel):
         Raises
         ------
         ValueError
-            If the network has no description, the labels are not booleans, numbers, text, bytes or dates, or a weight
-            is not finite.
+            If the network has no description, the labels are not booleans, numbers, text, bytes or dates, or a field
+            holds what `load_model` would refuse, such as a weight that is not finite.
         OSError
             If the file cannot be written; a former one is left as it was.
         """
-        check_weights(self)
-        write_archive(path, "model", *to_archive(self))
+        parts = to_archive(self)
+        check_model(self)
+        write_archive(path, "model", *parts)
 
     # -- parts ---------------------------------------------------------------------------------------------------
 

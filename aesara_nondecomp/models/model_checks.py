@@ -1,8 +1,9 @@
-"""What a model from a file must hold, whose checksum may fit although it was made by hand."""
+"""What a model must hold that is saved, or read from a file: its checksum may fit although it was made by hand."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
-from aesara_nondecomp._checks import number, positive_int, require
+from aesara_nondecomp._checks import number, positive_int, require, shown
 from aesara_nondecomp.data import InputEncoder, Standardiser, TableEncoder
 from aesara_nondecomp.metrics import Quantifier
 from aesara_nondecomp.networks import Network
@@ -126,7 +127,7 @@ def check_weights(model: NetworkModel) -> None:
 
 
 def check_model(model: Model) -> None:
-    """Check the fields of a model from a file before it is used.
+    """Check the fields of a model before it is saved, or used from a file.
 
     Parameters
     ----------
@@ -146,14 +147,14 @@ def check_model(model: Model) -> None:
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     require(isinstance(model.collapsed, bool), "collapsed must be True or False", model.collapsed)
-    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
+    _check_extra(model.extra)
     if model.quantifier is not None:
         _check_quantifier(model.quantifier)
     _check_encoder(model.encoder, model.functions.network)
 
 
 def check_class_model(model: ClassModel) -> None:
-    """Check the fields of a model of several classes from a file before it is used.
+    """Check the fields of a model of several classes before it is saved, or used from a file.
 
     Parameters
     ----------
@@ -188,12 +189,12 @@ def check_class_model(model: ClassModel) -> None:
         require(type(networks) is int and networks >= 1, "networks must be a whole number of at least 1", networks)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
-    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
+    _check_extra(model.extra)
     _check_encoder(model.encoder, model.functions.network)
 
 
 def check_label_model(model: MultilabelModel) -> None:
-    """Check the fields of a model of several labels from a file before it is used.
+    """Check the fields of a model of several labels before it is saved, or used from a file.
 
     Parameters
     ----------
@@ -218,10 +219,19 @@ def check_label_model(model: MultilabelModel) -> None:
     require(len(calibrations) in (0, n_labels), "there must be a calibration for each label", len(calibrations))
     for own in calibrations:
         _check_calibration(own)
-    require(isinstance(model.extra, dict), "extra must be a dict", model.extra)
+    _check_extra(model.extra)
     step = model.best_step
     require(step is None or type(step) is int and step >= 0, "best_step must be a whole number or None", step)
     _check_encoder(model.encoder, model.functions.network)
+
+
+def _check_extra(extra: Any) -> None:
+    needed = "extra must be a dict with text as keys, of what JSON can hold"
+    require(isinstance(extra, dict) and all(isinstance(key, str) for key in extra), needed, extra)
+    try:
+        json.dumps(extra)
+    except (TypeError, ValueError):
+        raise ValueError(f"{needed}, got {shown(extra)}") from None
 
 
 def _check_share(name: str, value: Any) -> None:
@@ -242,7 +252,8 @@ def _check_classes(classes: Sequence[Any]) -> None:
 
 def _of_one_kind(classes: Sequence[Any]) -> bool:
     """Whether labels are all numbers, or all text, bytes, dates or times."""
-    return any(all(isinstance(label, kind) for label in classes) for kind in LABEL_KINDS)
+    plain = [label.item() if isinstance(label, np.generic) else label for label in classes]
+    return any(all(isinstance(label, kind) for label in plain) for kind in LABEL_KINDS)
 
 
 def _check_quantifier(quantifier: Quantifier) -> None:
@@ -268,7 +279,7 @@ def _check_class_calibration(calibration: ClassCalibration | None, n_classes: in
 
 
 def _check_class_quantifier(quantifier: ClassQuantifier, n_classes: int) -> None:
-    priors, *rates = quantifier.priors[None, :], quantifier.rates, quantifier.soft_rates
+    priors, *rates = np.atleast_2d(quantifier.priors), quantifier.rates, quantifier.soft_rates
     require(bool((priors > 0).all()), "priors of a quantifier must be above 0", priors)
     for table, rows in zip((priors, *rates), (1, n_classes, n_classes)):
         shaped = table.shape == (rows, n_classes)

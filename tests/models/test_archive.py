@@ -4,6 +4,7 @@ import copy
 import datetime
 import io
 import json
+import math
 import pickle
 import zipfile
 
@@ -298,6 +299,38 @@ def test_the_path_is_taken_as_it_is(model, tmp_path):
     model.save(str(tmp_path / "model"))
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
     assert load_model(str(tmp_path / "model")).prior == model.prior
+
+
+UNUSABLE = {
+    "threshold": math.nan,
+    "prior": 1.5,
+    "best_step": -1,
+    "extra": {1: "a"},
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_what_could_not_be_loaded_is_not_saved_and_leaves_the_old_file(name, model, path):
+    model.save(path)
+    before = path.read_bytes()
+    setattr(model, name, UNUSABLE[name])
+    with pytest.raises(ValueError, match=name):
+        model.save(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("extra", [{"a": np.int64(1)}, {"a": {1, 2}}, [1]])
+def test_what_json_cannot_hold_beside_a_model_is_refused(extra, model, path):
+    model.extra = extra
+    with pytest.raises(ValueError, match="extra must be a dict with text as keys, of what JSON can hold, got"):
+        model.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("strange", [1, None, True])
+def test_a_number_is_no_path_though_1_is_standard_output(strange, model):
+    with pytest.raises(ValueError, match="a path must be a str or path-like, got"):
+        model.save(strange)
 
 
 # -- What is no model ------------------------------------------------------------------------------------------------

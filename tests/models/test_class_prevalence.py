@@ -9,6 +9,7 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
+from aesara_nondecomp.models import class_model
 
 PRIORS, SHIFTED = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
 CENTRES = np.array([[0, 0], [2, 0], [0, 2]])
@@ -89,9 +90,15 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("case", ALTERED)
-def test_a_quantifier_that_no_model_holds_is_refused(tmp_path, model, case):
+def test_a_quantifier_that_no_model_holds_is_neither_saved_nor_loaded(tmp_path, monkeypatch, model, case):
     path = tmp_path / "altered.model"
-    replace(model, quantifier=replace(model.quantifier, **ALTERED[case])).save(path)
+    altered = replace(model, quantifier=replace(model.quantifier, **ALTERED[case]))
+    with pytest.raises(ValueError, match="quantifier"):
+        altered.save(path)
+    assert not path.exists()
+    with monkeypatch.context() as without:
+        without.setattr(class_model, "check_class_model", lambda model: None)
+        altered.save(path)
     with pytest.raises(ValueError, match="holds what no model holds"):
         an.load_model(path)
 
