@@ -184,7 +184,7 @@ def _read_widths(text: str) -> tuple[int, ...]:
 
 def _read_validation(text: str) -> Any:
     """A word, a number of folds or a share."""
-    if text in ("none", "0"):
+    if _is_none(text) or text == "0":
         return None
     for kind in (int, float):
         try:
@@ -194,8 +194,14 @@ def _read_validation(text: str) -> Any:
     return text
 
 
-def _read_patience(text: str) -> str | int:
+def _read_patience(text: str) -> str | int | None:
+    if _is_none(text):
+        return None
     return text if text == "auto" else int(text)
+
+
+def _is_none(text: str) -> bool:
+    return text.lower() == "none"
 
 
 def _read_sampler(text: str) -> str | float:

@@ -53,3 +53,9 @@ def test_the_command_line_has_an_option_for_every_row_that_can_be_read():
 def test_the_documented_table_is_the_one_in_force():
     path = Path(__file__).parents[2] / "docs" / "parameters.md"
     assert path.read_text(encoding="utf-8").strip() == as_markdown()
+
+
+@pytest.mark.parametrize("text", ["None", "none", "NONE"])
+@pytest.mark.parametrize("name", ["patience", "validation"])
+def test_none_can_be_typed_in_any_case(name, text):
+    assert PARAMETERS[name].read(text) is None
