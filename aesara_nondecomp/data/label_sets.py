@@ -155,7 +155,7 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
     Raises
     ------
     ValueError
-        If it holds other values or no rows, or does not have these labels.
+        If it holds other values or no rows, names a label twice, or does not have these labels.
     """
     names: tuple[Any, ...] | None
     if isinstance(y, Indicators):
@@ -170,6 +170,7 @@ def read_indicators(y: Any, labels: tuple[Any, ...] | None = None) -> Indicators
     needed = "a matrix of labels must hold 0 and 1 only (or booleans), with a column for each label; give class ids as "
     require(not strange, f"{needed}a vector, one for each row", strange[:5])
     own = names or tuple(range(values.shape[1]))
+    require(len(set(own)) == len(own), "labels must name each column once", own)
     if labels is not None:
         same = len(own) == len(labels) and (names is None or own == labels or labels == tuple(range(len(own))))
         require(same, f"labels must have the {len(labels)} columns of training, {shown(labels)}", own)

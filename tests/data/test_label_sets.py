@@ -56,6 +56,13 @@ def test_what_is_no_matrix_of_0_and_1_is_refused(y, message):
         read_indicators(y)
 
 
+@pytest.mark.parametrize("names", [["x", "y", "x"], ["1", 1, "b"]])
+def test_a_label_that_two_columns_name_is_refused(names):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="labels must name each column once"):
+        read_indicators(pandas.DataFrame(MATRIX, columns=names))
+
+
 def test_labels_must_be_those_of_training():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(MATRIX, columns=["a", "b", "c"])
