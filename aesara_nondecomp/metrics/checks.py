@@ -145,12 +145,13 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
     Raises
     ------
     ValueError
-        On another shape or length, or if a weight is negative or not finite.
+        On another shape or length, or if a weight is negative or not finite, or none is above 0.
     """
     array = as_vector(sample_weight, "sample_weight")
     require(len(array) == n, f"sample_weight must hold one weight for each of {n} points", len(array))
     usable = np.isfinite(array) & (array >= 0)
     require(bool(usable.all()), "sample_weight must be finite and at least 0", float(array[np.argmin(usable)]))
+    require(bool(array.any()), "sample_weight must be above 0 for some point", "0 for all")
     return row_counts(array)
 
 

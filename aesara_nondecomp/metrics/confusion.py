@@ -73,6 +73,11 @@ class ConfusionMatrix(NamedTuple):
         return _fraction(self.TN, self.TN + self.FP)
 
     @property
+    def precision(self) -> float:
+        """Fraction of positives among those predicted positive; NaN without any."""
+        return _fraction(self.TP, self.TP + self.FP)
+
+    @property
     def prior(self) -> float:
         """Former name of `prevalence`."""
         warn_renamed("ConfusionMatrix.prior", "prevalence")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._checks import choose, is_null, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.measures import Measure, get
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, confusion_matrix, score
@@ -34,7 +34,8 @@ def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, Confusion
     Raises
     ------
     ValueError
-        If the shapes differ, there are no rows, or a matrix holds other values than 0 and 1.
+        If the shapes differ, there are no rows, labels are missing or not all of one kind, or a matrix holds other
+        values than 0 and 1.
     """
     truth, predicted = as_array(y_true, "y_true"), as_array(y_predicted, "y_predicted")
     require(
@@ -43,12 +44,24 @@ def one_vs_rest_confusions(y_true: Any, y_predicted: Any) -> dict[Any, Confusion
         predicted.shape,
     )
     if truth.ndim == 1:
-        found = np.union1d(truth, predicted).tolist()
+        found = _labels_in(truth, predicted)
         return {label: confusion_matrix(_signs(truth == label), _signs(predicted == label)) for label in found}
     strange = [value for value in np.union1d(truth, predicted).tolist() if value not in (0, 1)]
     require(not strange, "indicator matrices hold 0 and 1 only", strange)
     columns = range(truth.shape[1])
     return {k: confusion_matrix(_signs(truth[:, k] == 1), _signs(predicted[:, k] == 1)) for k in columns}
+
+
+def _labels_in(truth: Any, predicted: Any) -> list[Any]:
+    """The distinct labels of both in sorted order; NumPy would make text of numbers beside text."""
+    found = {*truth.tolist(), *predicted.tolist()}
+    missing = [label for label in found if is_null(label)]
+    require(not missing, "labels and predictions must not be missing", missing)
+    try:
+        return sorted(found)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in found})
+        raise ValueError(f"labels and predictions must all be of one kind, got {kinds}. Convert one of them.") from None
 
 
 def averaged_value(measure: str | Measure, y_true: Any, y_predicted: Any, average: str = "macro") -> float:

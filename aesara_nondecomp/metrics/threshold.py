@@ -206,7 +206,9 @@ class Ranking(NamedTuple):
             Weights of positives and of negatives.
         """
         weights = np.zeros((2, len(self.scores)), dtype=np.float32)  # all resamples are kept
-        for row, members in zip(weights, (np.flatnonzero(self.positive), np.flatnonzero(~self.positive))):
+        counted = self.weight > 0  # a resample of others alone would lack a class
+        for row, of_class in zip(weights, (self.positive, ~self.positive)):
+            members = np.flatnonzero(of_class & counted)
             row[:] = np.bincount(rng.choice(members, len(members)), minlength=len(row)) * self.weight
         return weights[0], weights[1]
 

@@ -46,6 +46,11 @@ def test_a_matrix_counts_each_pair_of_truth_and_prediction():
     assert matrix.n == 200 and all(type(count) is int for count in matrix)
 
 
+def test_the_precision_is_the_share_of_hits_among_the_predicted_positives():
+    assert ConfusionMatrix(TP=3, FN=5, FP=1, TN=7).precision == 0.75
+    assert math.isnan(ConfusionMatrix(TP=0, FN=5, FP=0, TN=7).precision)
+
+
 def test_swapping_truth_and_prediction_gives_another_table():
     truth, predicted = [1, 1, -1, -1], [1, -1, -1, -1]
     assert confusion_matrix(truth, predicted) == (1, 1, 0, 2)
@@ -75,6 +80,7 @@ def test_a_weight_of_k_counts_a_point_k_times():
         ([1.0, 2.0, 3.0], "sample_weight must hold one weight for each of 2 points, got 3"),
         ([1.0, -1.0], "sample_weight must be finite and at least 0, got -1.0"),
         ([1.0, math.nan], "sample_weight must be finite"),
+        ([0.0, 0.0], "sample_weight must be above 0 for some point"),
         ([[1.0], [1.0]], r"sample_weight must have shape \(n,\)"),
     ],
 )

@@ -34,6 +34,16 @@ def test_the_confusion_matrices_of_classes_share_one_number_of_rows():
     assert sum(matrix.TP for matrix in matrices.values()) == np.sum(TRUE == PREDICTED)
 
 
+@pytest.mark.parametrize(("true", "predicted", "message"), [
+    ([0, 1, 1], ["0", "1", "1"], r"must all be of one kind, got \['int', 'str'\]"),
+    ([0.0, float("nan")], [0.0, 1.0], "must not be missing"),
+    (["a", None], ["a", "b"], "must not be missing"),
+])  # fmt: skip
+def test_labels_of_unlike_kinds_and_missing_ones_are_refused(true, predicted, message):
+    with pytest.raises(ValueError, match=message):
+        averaged_value("accuracy", true, predicted)
+
+
 def test_micro_is_the_value_of_the_summed_counts():
     true, predicted = np.array(["a", "b", "c", "a"]), np.array(["a", "b", "b", "a"])
     # a: 2 hits; b: 1 hit, 1 false positive; c: 1 miss.

@@ -155,6 +155,16 @@ def test_a_row_of_weight_three_counts_as_three_rows_for_the_best_threshold(measu
     assert metrics.score(measure, confusion) == pytest.approx(found[1])
 
 
+@pytest.mark.parametrize("measure", ["f1", "min"])
+def test_rows_of_weight_zero_are_as_if_they_were_not_there(measure):
+    scores, signs = np.arange(40.0), np.where(np.arange(40) % 10 == 0, 1, -1)
+    weight = np.where(np.isin(np.arange(40), (10, 20, 33)), 0.0, 1.0)
+    there = weight > 0
+    for find in (best_threshold, steady_threshold):
+        value, expected = (find(measure, *rows)[1] for rows in ((scores, signs, weight), (scores[there], signs[there])))
+        assert value == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 def test_weights_of_a_class_move_the_steady_threshold_and_equal_ones_do_not(measure):
     scores, signs = scored()
