@@ -35,9 +35,10 @@ def make(spec: Any, parameters: Mapping[str, Any], factories: Factories, base: t
             raise TypeError(f"{spec} has its parameters already; give a name to set {sorted(parameters)}.")
         return spec
     if not isinstance(spec, str):
+        own = "Make one of a function of the two rates: measures.pseudolinear, measures.concave, symbolic_measure. "
         raise ValueError(
             f"a measure must be given by its name or as a {base.__name__}, got {shown(spec)}. "
-            f"{suggestion('', tuple(factories))}"
+            f"{own if callable(spec) else ''}{suggestion('', tuple(factories))}"
         )
     if spec not in factories and (meaning := meaning_of(spec, factories)):
         raise ValueError(f"unknown measure {spec!r}. {meaning} Known: {', '.join(factories)}.")

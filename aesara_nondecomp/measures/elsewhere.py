@@ -14,7 +14,7 @@ class Elsewhere(NamedTuple):
     about : str
         What it is, as the end of a sentence that begins with "It".
     near : tuple of str
-        Measures to take, the nearest in meaning first: of two classes, and of several.
+        Measures to take, the nearest in meaning first: of two classes, and of several. None if `about` says what to do.
     """
 
     about: str
@@ -35,7 +35,8 @@ _PER_CLASS_MEAN = Elsewhere(
     "weighs the F1 of each class by its size, so that the frequent one decides", ("macro_f1", "micro_f1", "f1")
 )
 _PRECISION = Elsewhere(
-    'is 1 for a single sure prediction; keep it above a level by constraints=[at_least("precision", 0.9)] '
+    "is 1 for a single sure prediction; report it by ConfusionMatrix.precision, and keep it above a level by "
+    'constraints=[at_least("precision", 0.9)] '
     "(--constraint 'precision >= 0.9'), with the measure recall, or weigh it",
     ("recall", "fbeta", "f1", "macro_f1"),
 )
@@ -51,7 +52,8 @@ _OVERLAP = Elsewhere("is the overlap of the positives and those predicted", ("ja
 
 
 def _fbeta(beta: str) -> Elsewhere:
-    return Elsewhere(f"is 'fbeta' with beta={beta}: fbeta:beta={beta}, measures.get('fbeta', beta={beta})", ("fbeta",))
+    about = f"is measures.get('fbeta', beta={beta}), on the command line fbeta:beta={beta}; without beta that is 1"
+    return Elsewhere(about, ())
 
 
 MEASURES: dict[str, Elsewhere] = {
@@ -96,11 +98,12 @@ def meaning_of(name: str, known: Collection[str]) -> str:
     Returns
     -------
     str
-        Two sentences, or "" for a name that is not known here either.
+        One or two sentences, or "" for a name that is not known here either.
     """
     spelt = name.strip().lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
     found = MEASURES.get(spelt) or MEASURES.get(spelt.removesuffix("_score"))
     near = [each for each in found.near if each in known] if found else []
-    if found is None or not near:
+    if found is None or found.near and not near:
         return ""
-    return f"It {found.about}. Take {' or '.join(map(repr, near))}."
+    take = f" Take {' or '.join(map(repr, near))}." if near else ""
+    return f"It {found.about}.{take}"

@@ -279,7 +279,8 @@ def _check_bounds(
             f"{measure} is not concave, or its supergradient is wrong, at prior {prior:g}: "
             f"the supergradient {slopes[i].tolist()} at (P, N) = {points[inside[i]].tolist()} allows at most "
             f"{bounds[i, j]:g} at {points[j].tolist()}, but the value there is {values[j]:g}. "
-            "For an error, pass greater_is_better=False and the supergradient of minus its value."
+            "For an error, pass greater_is_better=False and the supergradient of minus its value; for a ratio of "
+            "linear functions, as F-beta is, use measures.pseudolinear."
         )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._aesara.imports import aesara
+from aesara_nondecomp._aesara.imports import aesara, at
+from aesara_nondecomp._checks import shown
 from aesara_nondecomp.step.backends import symbolic_values
 
 _INWARDS = (0.0, 1e-6, 1e-3)
@@ -38,8 +39,9 @@ def symbolic_measure(
     Raises
     ------
     ValueError
-        If the value is not finite somewhere, or random and boundary points show that the measure is not concave or
-        that the derivative is no supergradient (as Aesara's derivative of ``at.min(at.stack([P, N]))`` on P = N).
+        If `expression` does not return a symbolic scalar, the value is not finite somewhere, or random and boundary
+        points show that the measure is not concave or that the derivative is no supergradient (as Aesara's derivative
+        of ``at.min(at.stack([P, N]))`` on P = N).
 
     Notes
     -----
@@ -55,7 +57,11 @@ def symbolic_measure(
     """
 
     def build(P: Any, N: Any, prior: Any) -> list[Any]:
-        value = expression(P, N, prior)
+        try:
+            value = at.as_tensor_variable(expression(P, N, prior), ndim=0)
+        except Exception as error:  # a callable can raise anything
+            needed = f"{name} needs a function of symbolic (P, N, prior) that returns a symbolic scalar"
+            raise ValueError(f"{needed}, such as at.minimum(P, N), but it raised {shown(error)}") from error
         return [value, *aesara.grad(value, [P, N], disconnected_inputs="ignore")]
 
     compiled = symbolic_values(build, 3)

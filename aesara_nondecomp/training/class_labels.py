@@ -42,6 +42,10 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
         return False
     if takes_classes(measure):
         return True
+    try:
+        measures.get(measure)
+    except ValueError as error:  # it is unknown, whatever the labels
+        raise common_error(comm, str(error)) from None
     raise common_error(
         comm,
         why_not_classes(labels)

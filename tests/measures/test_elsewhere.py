@@ -19,7 +19,6 @@ ANSWERS = [
     ("neg_log_loss", 'algorithm="cross_entropy"', "'accuracy'"),
     ("mcc", "both classes", "'gmean'"),
     ("f1_macro", "'macro_f1' of measures.multiclass", "'gmean'"),
-    ("f2", "beta=2", "'fbeta'"),
     ("precision", "precision >= 0.9", "'recall'"),
     ("specificity", "tnr >= 0.9", "'recall'"),
     ("matthews_corrcoef", "both classes", "'gmean'"),
@@ -31,6 +30,24 @@ def test_a_measure_of_another_library_is_answered_by_what_is_near_in_meaning(nam
     with pytest.raises(ValueError, match=re.escape(f"unknown measure {name!r}. It ")) as told:
         measures.get(name)
     assert about in str(told.value) and f"Take {first}" in str(told.value)
+
+
+def test_f2_is_answered_by_what_trains_it_and_not_by_a_beta_of_one():
+    with pytest.raises(ValueError, match=r"It is measures.get\('fbeta', beta=2\), .* Known") as told:
+        measures.get("f2")
+    assert "Take" not in str(told.value) and measures.get("fbeta", beta=2).beta == 2
+
+
+def test_a_name_that_is_unknown_is_said_so_for_labels_of_several_classes_too():
+    with pytest.raises(ValueError, match="unknown measure 'f1_macro'. It is 'macro_f1'"):
+        an.fit(np.ones((30, 1)), np.arange(30) % 3, "f1_macro")
+    with pytest.raises(ValueError, match="labels for 'jaccard' must be of two classes, got 3"):
+        an.fit(np.ones((30, 1)), np.arange(30) % 3, "jaccard")
+
+
+def test_a_function_given_as_a_measure_is_answered_by_what_makes_one_of_it():
+    with pytest.raises(ValueError, match=r"got <function .*Make one .*measures.pseudolinear.*Known: min"):
+        measures.get(lambda y, predicted: 1.0)
 
 
 def test_fit_says_the_same_before_any_training():

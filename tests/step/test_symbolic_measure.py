@@ -35,6 +35,12 @@ EXPRESSIONS = {
     "accuracy": lambda P, N, prior: prior * P + (1 - prior) * N,
 }
 CATALOGUE = {name: measures.NSS(raw=True) if name == "nss_raw" else measures.get(name) for name in EXPRESSIONS}
+NO_SCALARS = {
+    "None": lambda P, N, prior: None,
+    "two parameters": lambda P, N: P,
+    "Python's min": lambda P, N, prior: min(P, N),
+    "a vector": lambda P, N, prior: at.stack([P, N]),
+}
 GRID = (0.0, 0.2, 0.35, 0.8, 1.0)
 SINGULAR = list(itertools.product((0.0, 1.0), repeat=2)) + [(0.0, 0.5), (0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.5, 0.5)]
 
@@ -117,3 +123,9 @@ def test_what_is_not_concave_or_has_no_supergradient_is_refused(name, expression
 def test_a_value_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="needs a value at P=0, N=0.*Define it there by its limit"):
         symbolic_measure("own hmean", lambda P, N, prior: 2 * P * N / (P + N))
+
+
+@pytest.mark.parametrize("case", NO_SCALARS)
+def test_what_is_no_symbolic_scalar_is_answered_by_what_would_be(case):
+    with pytest.raises(ValueError, match="mine needs a function of symbolic .* such as at.minimum"):
+        symbolic_measure("mine", NO_SCALARS[case])
