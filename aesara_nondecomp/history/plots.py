@@ -30,13 +30,13 @@ MOST_NUMBERS = 20  # classes of a matrix whose cells show their counts
 def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span: int = 50) -> Figure:
     """Plot a run: the measure on the validation rows, class rates, duals, and the gradient norm.
 
-    Of several classes the rates are the recalls; of many, those of the ten with most rows.
+    Of several classes or labels the rates are the recalls; of many, those of the ten with most rows.
 
     Networks that vote come one after another; their evaluations, of all of them together, count the steps of each.
 
     Parameters
     ----------
-    model : Model or ClassModel
+    model : Model, ClassModel, MultilabelModel or MeasureClassifier
         As returned by `fit`.
     path : str or path-like, optional
         Also write the figure to this file, in the format of its suffix.
@@ -53,11 +53,13 @@ def plot_history(model: Any, path: str | os.PathLike[str] | None = None, *, span
     ImportError
         If matplotlib is missing.
     ValueError
-        If the model has no history, as after `load_model`.
+        If it is none of these, or has no history, as after `load_model`.
     """
-    figure = new_figure(11, 7)
+    model = getattr(model, "model_", model)
+    require(hasattr(model, "history"), "plot_history needs a model, as `fit` returns it", model)
     if not model.history:
         raise ValueError("plot_history needs a model with a history, got one without: a loaded model has none.")
+    figure = new_figure(11, 7)
     axes = figure.subplots(2, 2, sharex=not model.voters)
     _draw_evaluations(axes[0, 0], model)
     if isinstance(model.history[0], ClassStep):
@@ -203,8 +205,13 @@ def _draw_rates(axis: Any, history: Sequence[Step], span: int) -> None:
 def _draw_recalls(axis: Any, model: Any, span: int) -> None:
     axis.set(title=f"Recalls of the batches, mean of {span} steps", ylabel="recall", ylim=(-0.03, 1.03))
     steps, recalls = [step.step for step in model.history], np.array([step.recalls for step in model.history])
+    names = getattr(model, "labels", None)
+    if names is None:
+        names = model.classes
+    else:  # rows without and with each label in turn: those with it are drawn
+        recalls = recalls[:, 1::2]
     for k in sorted(np.argsort(-np.asarray(model.priors), kind="stable")[:MOST_LINES].tolist()):
-        axis.plot(steps, running_mean(recalls[:, k].tolist(), span), label=_shortened(model.classes[k]))
+        axis.plot(steps, running_mean(recalls[:, k].tolist(), span), label=_shortened(names[k]))
     axis.legend()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.metrics import ClassSums, ConfusionMatrix
@@ -207,26 +207,28 @@ def _predicted_prevalence(record: Evaluation | Step) -> float:
     return (sums.count_pos + sums.n_neg - sums.count_neg) / (sums.n_pos + sums.n_neg)
 
 
-def to_frame(history: Sequence[Step] | Sequence[ClassStep]) -> pandas.DataFrame:
+def to_frame(history: Any) -> pandas.DataFrame:
     """The steps as a pandas DataFrame, one row per step.
 
     Parameters
     ----------
-    history : sequence of Step or of ClassStep
-        Such as `Model.history`.
+    history : sequence of Step or of ClassStep, or model
+        Such as `Model.history`; of a model, or a fitted MeasureClassifier, its own.
 
     Returns
     -------
     pandas.DataFrame
         Index "step". Columns "samples", "seconds", "learning_rate" and "gradient_norm"; of the batch "soft_P", "soft_N"
-        (sigmoid reward), "hard_P" and "hard_N" (TPR and TNR), or of several classes "recall_0", "recall_1" and so on;
-        and one per dual, such as "dual_alpha"; NaN for a missing class or dual.
+        (sigmoid reward), "hard_P" and "hard_N" (TPR and TNR), or of several classes "recall_0", "recall_1" and so on
+        (of several labels, for rows without and with each label in turn); and one per dual, such as "dual_alpha"; NaN
+        for a missing class or dual.
 
     Raises
     ------
     ImportError
         If pandas is missing.
     """
+    history = getattr(getattr(history, "model_", history), "history", history)
     try:
         import pandas
     except ImportError:

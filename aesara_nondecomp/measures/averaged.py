@@ -53,6 +53,11 @@ class Averaged:
     def __str__(self) -> str:
         return f"{self.average}_{self.measure}"
 
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better, as of the measure of two classes."""
+        return bool(self.measure.greater_is_better)
+
     @classmethod
     def get(cls, spec: Any) -> Averaged:
         """The measure of several labels that `spec` stands for.

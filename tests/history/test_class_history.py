@@ -15,7 +15,7 @@ from aesara_nondecomp.history import (
     plot_history,
     to_frame,
 )
-from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics import ConfusionMatrix
 
 RNG = np.random.default_rng(0)
@@ -59,6 +59,27 @@ def test_the_panels_hold_the_recalls_and_duals():
     assert list(duals) == ["alpha_0", "alpha_1", "alpha_2"] and list(gradient["each step"]) == [
         1 / k for k in range(1, 31)
     ]
+
+
+def test_of_several_labels_the_recalls_of_the_rows_with_each_are_drawn():
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    sums = (9.0, 1.0, 4.0, 2.0, 10.0, 4.0, 8.0, 8.0)  # hits, then rows: without "x", with it, without "y", with it
+    of_labels = run(history=[s._replace(sums=sums, duals={"v_0": 0.5}) for s in HISTORY], measure=Averaged("kld"))
+    of_labels.labels, of_labels.priors = ("x", "y"), np.array([0.3, 0.5])
+    del of_labels.classes
+    axes = plot_history(of_labels).axes
+    assert {line.get_label(): line.get_ydata()[-1] for line in axes[1].get_lines()} == {"x": 0.25, "y": 0.25}
+    assert axes[0].get_ylabel() == "macro_kld (smaller is better)"
+
+
+def test_a_fitted_estimator_stands_for_its_model():
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    pytest.importorskip("pandas", reason="needs the extra frames")
+    estimator = SimpleNamespace(model_=run())
+    assert plot_history(estimator).axes[0].get_title() == plot_history(run()).axes[0].get_title()
+    assert to_frame(estimator).equals(to_frame(HISTORY)) and to_frame(run()).equals(to_frame(HISTORY))
+    with pytest.raises(ValueError, match="plot_history needs a model"):
+        plot_history(HISTORY)
 
 
 def test_of_many_classes_those_with_most_rows_are_drawn():
