@@ -213,6 +213,6 @@ def _check_finite_sparse(matrix: Any) -> None:
 def _not_finite(row: int, column: int, dtype: Any) -> ValueError:
     return ValueError(
         f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
-        f"first in row {row}, column {column} (from 0). Drop or fill in such entries, "
-        "or rescale."
+        f"first in row {row}, column {column} (from 0). Give a data frame, in which missing numbers are filled in, or "
+        "drop, fill in or rescale such entries."
     )

@@ -29,6 +29,7 @@ _COMMON: Mapping[str, str] = {
     **dict.fromkeys(("validation_split", "validation_fraction", "X_val", "y_val", "cv", "early_stopping"), _HELD_OUT),
     **dict.fromkeys(("early_stopping_rounds", "n_iter_no_change", "stopping_rounds", "tol"), _PATIENCE),
     **dict.fromkeys(("n_estimators", "num_boost_round", "iterations", "max_depth", "num_leaves", "subsample"), _STEPS),
+    **dict.fromkeys(("n_steps", "num_steps", "max_steps"), "it is called `steps` here"),
     **dict.fromkeys(("epochs", "n_epochs", "num_epochs", "max_epochs", "max_iter", "n_iter"), _EPOCHS),
     **dict.fromkeys(("loss", "objective", "criterion", "eval_metric", "metric", "metrics", "scoring"), _TRAINED_FOR),
     **dict.fromkeys(("alpha", "weight_decay", "reg_lambda", "lambda_l2", "C"), _L2),
@@ -45,6 +46,14 @@ OF_FIT: Mapping[str, str] = {
     "pos_label": "it is called `positive` here, and `pos_label` in MeasureClassifier",
     "warm_start": "train a model further by network=model",
     "dtype": "it is that of the network: network=lambda n_columns: mlp(n_columns, dtype='float64')",
+    **dict.fromkeys(
+        ("dropout", "members", "activation", "hidden"),
+        "it belongs to the network: network=(64, 64), or network=lambda n_columns: tabular(n_columns, members=4)",
+    ),
+    **dict.fromkeys(
+        ("refit", "tune_threshold"), "it is a field of EarlyStopping: validation=EarlyStopping(tune_threshold=True)"
+    ),
+    "resume": "it is a field of Checkpoint: checkpoint=Checkpoint(path, resume=True)",
 }
 OF_CLASSIFIER: Mapping[str, str] = {
     **_COMMON,

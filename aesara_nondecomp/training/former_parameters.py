@@ -26,7 +26,10 @@ def _checkpoint(path: Any, checkpoint_every: int | None = None, resume: bool = F
 def _early_stopping(validation: Any, evaluate_every: Any = None, patience: Any = None) -> EarlyStopping | None:
     if validation is None:
         if evaluate_every is not None or patience is not None:
-            raise ValueError("evaluate_every and patience need `validation`: a share of the rows or (X, y)")
+            raise ValueError(
+                "patience (and evaluate_every, now `every`) is a field of EarlyStopping: give "
+                "validation=an.EarlyStopping(patience=3)"
+            )
         return None
     return EarlyStopping(validation, evaluate_every, patience)
 

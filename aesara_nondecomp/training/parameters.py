@@ -307,7 +307,9 @@ PARAMETERS: dict[str, Parameter] = {
         None, "callable, or sequence of callables", _callbacks, "Called with each Step; returning True stops training."
     ),
     "checkpoint": Parameter(
-        None, "path or Checkpoint", _optional(_checkpoint), "A file from which an interrupted run is resumed."
+        None, "path or Checkpoint", _optional(_checkpoint),
+        "A file that keeps the state of the run, to resume it if it is interrupted. Without `resume` a file that is "
+        "there is overwritten.",
     ),
     "progress": Parameter(
         None,
