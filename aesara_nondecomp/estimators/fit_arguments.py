@@ -14,7 +14,7 @@ from aesara_nondecomp.estimators.function_cache import NetworkSpec, network_spec
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.class_labels import needs_classes
 from aesara_nondecomp.training.early_stopping import EarlyStopping, refuse_without_rows
-from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS
+from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, refuse_unavailable
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.table_network import network_maker
 
@@ -32,6 +32,7 @@ class FitArguments(FittedMixin):
     tune_threshold: Any
     refit: Any
     pos_label: Any
+    prior: Any
     comm: Any
     verbose: Any
     random_state: Any
@@ -53,9 +54,7 @@ class FitArguments(FittedMixin):
         """The measure and the network: of several classes, where there are more than two or the measure is of these."""
         if len(classes) <= 2 and not needs_classes(self.measure):
             return self.measure, spec
-        for name in ("pos_label", "prior"):
-            value = getattr(self, name)
-            require(value is None, f"{name} is for measures of two classes: of several, leave it out", value)
+        refuse_unavailable({"pos_label": self.pos_label, "prior": self.prior}, "several classes")
         from aesara_nondecomp.measures import multiclass  # slow, and most labels are of two classes
 
         return multiclass.get(self.measure), spec._replace(n_scores=len(classes))

@@ -118,7 +118,7 @@ def fit_classes(
     backend : {"c", "jax"} or None
         As for `fit`.
     unavailable : mapping of str to object
-        Arguments of `fit` that only two classes take: None if not given.
+        Arguments of `fit` that several classes do not take: None if not given.
     options : mapping of str to object
         The other arguments of `fit`, not yet checked.
 
@@ -196,7 +196,7 @@ def _checked(
     unavailable: Mapping[str, Any], options: Mapping[str, Any],
 ) -> tuple[dict[str, Any], MulticlassMeasure, tuple[Any, ...]]:  # fmt: skip
     """The parameters and the measure as they are used, and the classes."""
-    refuse_unavailable(unavailable, "of several")
+    refuse_unavailable(unavailable, "several classes")
     given = check_parameters(**options)
     check_compilation(isinstance(network, (ClassModel, ClassFunctions)), optimizer, backend)
     chosen = multiclass.get(measure)

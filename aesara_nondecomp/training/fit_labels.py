@@ -82,7 +82,7 @@ def fit_labels(
     backend : {"c", "jax"} or None
         As for `fit`.
     unavailable : mapping of str to object
-        Arguments of `fit` that only two classes take: None if not given.
+        Arguments of `fit` that a matrix of labels does not take: None if not given.
     options : mapping of str to object
         The other arguments of `fit`, not yet checked.
 
@@ -149,7 +149,7 @@ def _checked(
     measure: Any, optimizer: Any, backend: Any, unavailable: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Averaged]:
     """The parameters and the measure as they are used."""
-    refuse_unavailable(unavailable, "of a matrix of labels")
+    refuse_unavailable(unavailable, "a matrix of labels")
     of_classes = isinstance(measure, MulticlassMeasure)
     require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
     given = check_parameters(**options)

@@ -122,14 +122,14 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
 
 
 def refuse_unavailable(given: Mapping[str, Any], kind: str) -> None:
-    """Refuse arguments of `fit` that only labels of two classes have a use for.
+    """Refuse arguments of `fit` that do not go with the labels or the table.
 
     Parameters
     ----------
     given : mapping of str to object
         By name, None for those that are not given.
     kind : str
-        What the labels are of instead.
+        What they do not go with, such as "several classes".
 
     Raises
     ------
@@ -137,7 +137,7 @@ def refuse_unavailable(given: Mapping[str, Any], kind: str) -> None:
         If one is given.
     """
     for name, value in given.items():
-        require(value is None, f"{name} is for labels of two classes: {kind}, leave it out", value)
+        require(value is None, f"{name} is not available for {kind}: leave it out", value)
 
 
 def check_compilation(compiled: bool, optimizer: Any, backend: Any) -> None:

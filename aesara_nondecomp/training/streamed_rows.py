@@ -22,9 +22,11 @@ from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 from aesara_nondecomp.data.table_survey import Survey, misspelt, survey, survey_again
 from aesara_nondecomp.parallel import DistributedRows, all_succeed, common_error, gather_vectors
 from aesara_nondecomp.training.folds import AUTO, LAST, SHARE, is_pair
+from aesara_nondecomp.training.param_checks import refuse_unavailable
 from aesara_nondecomp.training.run import TrainingRows
 
 HELD_ROWS = 500_000  # at most, as each evaluation scores them all; a rate among them has a standard error below .001
+STREAMED = "a table that does not fit in memory"
 _SLICE_ROWS = 2**20
 
 
@@ -65,7 +67,7 @@ def inputs_of(X: Any, y: Any, target: Any, alone: Mapping[str, Any], comm: Commu
         return _read(files, target, alone, comm)
     if not isinstance(X, StreamedTable):
         return X, y
-    all_succeed(comm, lambda: check_options(alone))
+    all_succeed(comm, lambda: refuse_unavailable(alone, STREAMED))
     return X, X.classes
 
 
@@ -81,7 +83,7 @@ def _read(files: TableFiles, target: str, alone: Mapping[str, Any], comm: Commun
         table, features, large = all_succeed(comm, look)
         if not any(comm.allgather(large)):
             return all_succeed(comm, lambda: read_at_once(files, table, features, target))
-        all_succeed(comm, lambda: check_options(alone))
+        all_succeed(comm, lambda: refuse_unavailable(alone, STREAMED))
         own = all_succeed(comm, lambda: survey(files, table, features, target, comm.rank))
     found = learned_together(own, comm)
     return found, found.classes
@@ -138,26 +140,6 @@ def learned_together(own: Survey, comm: Communicator) -> StreamedTable:
     if not again:
         return found
     return learned_together(all_succeed(comm, lambda: survey_again(own, again, comm.rank)), comm)
-
-
-def check_options(alone: Mapping[str, Any]) -> None:
-    """Refuse arguments that a streamed table does not take.
-
-    Parameters
-    ----------
-    alone : mapping of str to object
-        None where they are not given.
-
-    Raises
-    ------
-    ValueError
-        If one is given.
-    """
-    for name, value in alone.items():
-        needed = (
-            f"a table that does not fit in memory is streamed without {name}: leave it out, or read the rows you need"
-        )
-        require(value is None, needed, value)
 
 
 def stream_rows(
@@ -266,7 +248,7 @@ def _held(codes: NDArray[Any], n_classes: int, validation: Any, seed: Any) -> ND
         held[n - min(max(1, round(SHARE * n)), HELD_ROWS) :] = True
     else:
         share = SHARE if isinstance(validation, str) and validation == AUTO else validation
-        needed = "a table that does not fit in memory needs validation='auto', 'last', a share, (X, y) or None"
+        needed = f"{STREAMED} needs validation='auto', 'last', a share, (X, y) or None"
         require(isinstance(share, numbers.Real) and 0 < float(share) < 1, needed, validation)
         counts = np.bincount(codes, minlength=n_classes)
         for label in range(n_classes):

@@ -138,7 +138,7 @@ def test_a_parameter_of_a_measure_is_json(folder, tmp_path):
     ("arguments", "status", "said"),
     [
         ([], 1, "labels for 'f1' must be of two classes, got 3"),
-        (["--measure", "min_recall", "--positive", "rare"], 1, "positive is for labels of two classes"),
+        (["--measure", "min_recall", "--positive", "rare"], 1, "positive is not available for several classes"),
         (["--measure", "mean_of_worst:h=0"], 2, "h must be"),
         (["--measure", "mean_of_worst:h=two"], 2, "Write it as"),
         (["--measure", "kappa", "--algorithm", "duple"], 1, "'duple' cannot train for kappa"),

@@ -119,9 +119,9 @@ def test_the_tag_says_whether_the_measure_takes_matrices(measure, expected):
 WRONG = {
     "values": ({}, {"y": 2 * Y}, "must hold 0 and 1 only"),
     "rows": ({}, {"y": Y[1:]}, "600.*599|599.*600"),
-    "pos_label": ({"pos_label": 1}, {}, "positive is for labels of two classes"),
-    "prior": ({"prior": 0.3}, {}, "prior is for labels of two classes"),
-    "groups": ({}, {"groups": Y[:, 0]}, "groups is for labels of two classes"),
+    "pos_label": ({"pos_label": 1}, {}, "positive is not available for a matrix of labels"),
+    "prior": ({"prior": 0.3}, {}, "prior is not available for a matrix of labels"),
+    "groups": ({}, {"groups": Y[:, 0]}, "groups is not available for a matrix of labels"),
     "numbers for texts": ({"network": "lstm"}, {}, "texts must be"),
     "backend": ({"backend": "fortran"}, {}, "backend"),
 }
