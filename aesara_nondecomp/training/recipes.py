@@ -6,7 +6,10 @@
   variants "_ns" take the duals from counts instead of soft rewards.
 - "paper" is the corrected listing of the measure's first driver and nothing else; "paper_duple" and so on choose the
   driver.
-- The other names are baselines, so that a comparison differs in nothing else.
+- "worst_group" is the recommended recipe of the measures of the worst group. "likelihood" is cross-entropy, and the
+  recommended recipe of the measures "likelihood" and "recall", which are for use under constraints.
+- The other names are baselines. Where the algorithm allows it, they are trained as the recommended recipes are, so that
+  a comparison differs in nothing else.
 
 The recommended recipes come from a comparison of about 125 configurations on six data sets:
 
