@@ -47,7 +47,7 @@ def caught_up(averages: np.ndarray, table: np.ndarray, touched: np.ndarray, t: f
 
 
 def _left_since(since, t: float, d: float) -> np.ndarray:
-    """Share of the way from average to row that is left at step t, standing still from step `since` (an array)."""
+    """Fraction of the gap between average and row that remains at step t, for a row unchanged since step `since`."""
     if t == 0:
         return np.ones_like(since)
     return np.where(since == t, 1.0, d ** (t - since) * (1 - d**since) / (1 - d**t))

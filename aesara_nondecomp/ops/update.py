@@ -136,7 +136,7 @@ class FusedUpdate(RuleOp):
 
 
 def left_of_way(averaging: float, t: float) -> float:
-    """Compute the share of the way from the running average to the new weights that is left after a step.
+    """Fraction of the gap between running average and weights that remains after step t.
 
     Parameters
     ----------

@@ -208,7 +208,7 @@ def local_slice(comm: Communicator, n: int) -> slice:
 
 
 def local_indices(comm: Communicator, indices: NDArray[Any], n: int) -> NDArray[Any]:
-    """Those of some row indices that are of this process's rows.
+    """Select the row indices that belong to this process, renumbered from its first row.
 
     Parameters
     ----------

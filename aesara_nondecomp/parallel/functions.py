@@ -286,7 +286,7 @@ def distributed(functions: Any, comm: Communicator) -> Any:
 
 
 def own_rows(X: LocalBatch | DistributedRows) -> tuple[Any, NDArray[Any], int]:
-    """What a process has of some rows.
+    """Return this process's rows, their positions among all rows, and the total number of rows.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def class_monitor_of(
     n_classes: int,
     goal: ClassGoal | None = None,
 ) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
-    """Make the function that makes the monitor of a network's held-out rows.
+    """Return a factory that builds the monitor for one network's held-out rows.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ class CrossFit:
         return self.run, self.monitor
 
     def begin_with(self, history: list[Step], parameters: Parameters) -> None:
-        """Take over what another process has made of the first network without coming to an evaluation.
+        """Take over the first network from another process that was stopped before its first evaluation.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class CrossFit:
         self.functions.load(parameters)
 
     def is_cut(self, trained: Trained) -> bool:
-        """Whether those that are done would have stopped a network where it is, or before.
+        """Whether the finished networks would already have stopped this one.
 
         Parameters
         ----------
@@ -224,12 +224,12 @@ class CrossFit:
         return most is not None and trained.monitor is not None and len(trained.monitor.evaluations) >= most
 
     def adopt(self, trained: Trained) -> None:
-        """Take a network over that another process has trained, as if it had followed those that are done.
+        """Take over a network that another process has trained, as if it had been trained after the finished ones.
 
         Parameters
         ----------
         trained : Trained
-            What it did past the point where those that are done would have stopped it is discarded.
+            Steps past the point where the finished networks would have stopped it are discarded.
         """
         monitor, most, history = trained.monitor, self._most_evaluations(), trained.history
         if monitor is not None and most is not None and self.is_cut(trained):
@@ -239,7 +239,7 @@ class CrossFit:
         self.done.append(Trained(history if last is None else [_after(last, step) for step in history], monitor))
 
     def adopt_unfinished(self, trained: Trained) -> None:
-        """Take a network over whose training was stopped, unless it would cut the others back.
+        """Take over a network whose training was stopped, unless that would discard the best step of the others.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class CrossFit:
         return Choice(parameters, _joined(snapshots), signs, weight, evaluations, step, cell, folds)
 
     def with_votes(self, choice: Choice, truth: NDArray[Any], group: NDArray[Any] | None = None) -> Choice:
-        """A choice with the votes of its held-out rows, if there are several networks, and one value for tied rows.
+        """Add to a choice the votes of its held-out rows, if there are several networks; tied rows get one value.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class CrossFit:
         return np.stack(found)
 
     def _reaches(self, monitors: Sequence[ValidationMonitor], monitor: ValidationMonitor | None) -> bool:
-        """Whether a network in training has come to the best step of others, to which it would cut them back."""
+        """Whether a network in training has reached the others' best step; pooled before, it would discard it."""
         made = len(monitor.evaluations) if monitor else 0
         return not monitors or made > _best(monitors, _pooled(monitors))
 
@@ -323,7 +323,7 @@ class CrossFit:
         return [*self.done] if len(self.done) >= self.count else [*self.done, Trained(self.run.history, self.monitor)]
 
     def _most_evaluations(self) -> int | None:
-        """How many evaluations of a further network count: those that all before it have made."""
+        """How many evaluations of the next network count: the fewest that any finished network made."""
         return min((len(trained.monitor.evaluations) for trained in self.done if trained.monitor), default=None)
 
     def _begin(self, index: int) -> None:
@@ -373,7 +373,7 @@ def _pooled(monitors: Sequence[ValidationMonitor]) -> list[Evaluation]:
 
 
 def _best(monitors: Sequence[ValidationMonitor], evaluations: Sequence[Evaluation]) -> int:
-    """Index of the best of the pooled evaluations; of folds, whose classes are small, not that of a lucky step."""
+    """Index of the best pooled evaluation; folds have few rows of a class, so there one lucky step must not win."""
     return monitors[0].best_of(evaluations, steadily=len(monitors) > 1)
 
 

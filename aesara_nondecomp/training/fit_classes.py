@@ -47,7 +47,7 @@ WITH_GROUPS = {"natural": "natural", "cell_balanced": "cell_balanced"}
 
 
 def class_sampler(sampler: Any, grouped: bool = False) -> str:
-    """The sampler of cells that a sampler of classes is.
+    """Translate a sampler of classes into the sampler of cells that draws the same batches.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def class_sampler(sampler: Any, grouped: bool = False) -> str:
     Raises
     ------
     ValueError
-        If it is one of two classes alone.
+        If it is unknown, or a sampler for two classes only.
     """
     known = WITH_GROUPS if grouped else SAMPLERS
     names, what = " or ".join(repr(name) for name in known), "in groups" if grouped else "without groups"
@@ -230,7 +230,7 @@ def _check_groups(groups: Any, measure: MulticlassMeasure, given: dict[str, Any]
 
 
 def _needs_rows(algorithm: str | Recipe) -> bool:
-    """Whether the rule is chosen on held-out rows, which then there must be."""
+    """Whether the algorithm chooses its rule on held-out rows, and so requires some."""
     if isinstance(algorithm, Recipe):
         return algorithm.plug_in is not None
     return algorithm in ("plug_in", "plug_in_linear")

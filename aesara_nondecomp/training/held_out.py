@@ -28,7 +28,7 @@ def monitor_of(
     settings: Settings,
     goal: CellGoal | None = None,
 ) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
-    """Make the function that makes the monitor of a network's held-out rows.
+    """Return a factory that builds the monitor for one network's held-out rows.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def best_thresholds(
 def label_monitor_of(
     stopping: EarlyStopping | None, measure: Averaged, how: LabelRecipe, settings: Settings, sets: NDArray[Any]
 ) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
-    """Make the function that makes the monitor of a network's held-out rows.
+    """Return a factory that builds the monitor for one network's held-out rows.
 
     Parameters
     ----------
