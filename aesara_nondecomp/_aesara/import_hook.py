@@ -1,4 +1,4 @@
-"""What Aesara's modules get when they import something else.
+"""Import hook for Aesara's modules: NumPy 2 compatibility and lazy SciPy.
 
 Aesara 2.9 was written for NumPy 1, and it imports much that a training step does not need. Its modules are executed
 with an ``import`` of their own, so that no other module of the process sees a difference:

@@ -1,4 +1,4 @@
-"""What the parameters of `MeasureClassifier` are as arguments of `fit`."""
+"""Translate `MeasureClassifier` parameters into arguments of `fit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ONNX graph of several classes makes of the network's scores: the rule, labels and probabilities."""
+"""ONNX output nodes for several classes: decision rule, labels, probabilities."""
 
 from __future__ import annotations
 

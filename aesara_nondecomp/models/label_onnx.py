@@ -1,4 +1,4 @@
-"""What an ONNX graph of several labels makes of the network's scores: labels by their thresholds, and probabilities."""
+"""ONNX output nodes for several labels: labels by their thresholds, and probabilities."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable
 
-# Of NumPy or jax.numpy, and an array of it.
+# (xp, z) -> array, where xp is numpy or jax.numpy.
 Function = Callable[[Any, Any], Any]
 
 
@@ -19,9 +19,9 @@ class Activation:
     Parameters
     ----------
     value : callable
-        (NumPy or jax.numpy, z) -> a, for an array z.
+        (xp, z) -> a, where xp is numpy or jax.numpy and z an array of it.
     slope : callable
-        (NumPy or jax.numpy, a) -> da/dz, in terms of the output.
+        (xp, a) -> da/dz, in terms of the output.
     c_value : str
         C expression of a in terms of `z`, both of the float type `number`; see also cpp/elementary.h.
     c_slope : str

@@ -1,4 +1,4 @@
-"""What a forked process does that trains the network of one fold: train it, and send what came of it."""
+"""What a forked process does: train the network of one fold, and send the result to its parent."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def serve(
     writer: Connection,
     inherited: list[Connection],
 ) -> None:
-    """Train one network and send what came of it.
+    """Train one network and send the result.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ def serve(
     """
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop: a terminal interrupts both
-    for number in (signal.SIGTERM, signal.SIGHUP):  # what the caller does then it does itself
+    for number in (signal.SIGTERM, signal.SIGHUP):  # the caller's own handlers must not run in the child
         signal.signal(number, signal.SIG_DFL)
-    for reader in inherited:  # or a write would not fail once the parent has ended
+    for reader in inherited:  # otherwise writes would succeed after the parent died
         reader.close()
     parent = os.getppid()
     if parent not in (0, shared.parent[0]):  # 0: it is in another name space
