@@ -55,7 +55,7 @@ def label_measure(measure: Measure | MulticlassMeasure | Averaged, options: argp
     with usage_errors():
         for name, flag in ONE_LABEL.items():
             value = getattr(options, name)
-            require(not value, f"--{flag} is for one label a row: of several, leave it out", value)
+            require(not value, f"--{flag} is not available for several labels: leave it out", value)
         if not isinstance(measure, MulticlassMeasure):
             return Averaged.get(measure)
         found = describe_measure(measure)

@@ -121,7 +121,7 @@ def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: di
     """The measure that is meant for the labels; of several classes, algorithm and network are changed to suit."""
     measure = options.measure
     if options.preset != "default":
-        two = "--preset is for two classes: of several, name an --algorithm"
+        two = "--preset applies to two classes only: name an --algorithm"
         require(not isinstance(table.y, Indicators) and count_labels(table.y) <= 2, two, options.preset)
     if isinstance(table.y, Indicators):
         from aesara_nondecomp.cli.label_commands import label_measure  # takes long to load

@@ -102,7 +102,7 @@ def checked_threshold(threshold: Any, scores: Array) -> float:
     threshold : float or None
         As given; may be infinite.
     scores : array, shape (n,)
-        What it cuts.
+        Scores that it is applied to.
 
     Returns
     -------
@@ -117,8 +117,8 @@ def checked_threshold(threshold: Any, scores: Array) -> float:
     if threshold is None:
         if scores.min() >= 0 and 0 < scores.max() <= 1:
             warn_caller(
-                "all scores lie in [0, 1], as probabilities do, and are cut at 0. Give threshold=0.5 if they are "
-                "probabilities, and threshold=0 if not."
+                "all scores lie in [0, 1], as probabilities do, and are thresholded at 0. Give threshold=0.5 if they "
+                "are probabilities, and threshold=0 if not."
             )
         return 0.0
     found = number("threshold", threshold)

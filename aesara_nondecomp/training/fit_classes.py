@@ -223,8 +223,8 @@ def _check_groups(groups: Any, measure: MulticlassMeasure, given: dict[str, Any]
     if needed and (tuned or _needs_rows(algorithm)):
         asked = "tune_threshold=True" if tuned else f"algorithm={algorithm!r}"
         raise ValueError(
-            f"a plug-in rule of several classes is chosen without groups and constraints, got {asked}. Leave it out, "
-            "or leave them out."
+            f"a plug-in rule of several classes is chosen without groups and constraints, got {asked}. Drop that "
+            "option, or drop groups and constraints."
         )
     return needed
 

@@ -151,7 +151,7 @@ def _checked(
     """The parameters and the measure as they are used."""
     refuse_unavailable(unavailable, "a matrix of labels")
     of_classes = isinstance(measure, MulticlassMeasure)
-    require(not of_classes, "a matrix of labels needs a measure of two classes, of which it takes the mean", measure)
+    require(not of_classes, "a matrix of labels needs a two-class measure, which is averaged over the labels", measure)
     given = check_parameters(**options)
     check_compilation(False, optimizer, backend)
     require(given["sampler"] == "natural", "sampler must be 'natural' for a matrix of labels", given["sampler"])

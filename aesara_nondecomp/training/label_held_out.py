@@ -190,7 +190,7 @@ def judged_labels(
     if constant:
         warn_caller(
             f"on the rows held out, the model gives each of the labels {constant[:10]} to all rows or to none. The "
-            "features may not tell, or there are too few rows with or without them."
+            "features may not predict these labels, or there are too few rows with or without them."
         )
     calibrations = label_calibrations(scores, matrix, weight)
     return {"thresholds": thresholds, "calibrations": calibrations, "validation_confusions": counts}

@@ -116,7 +116,7 @@ def check_network(X: Any, network: Any, optimizer: Any, backend: Any, standardiz
     own = "TrainFunctions, a Model" if n_scores == 1 else "a ClassModel"
     kinds = f"network must be a name, a sequence of widths, a Network, {own} or a callable"
     require(isinstance(network, (Sequence, np.ndarray)), kinds, network)
-    require(not is_text(X), "widths are of the network of numbers: use attention or lstm for text", network)
+    require(not is_text(X), "widths build an mlp, which takes numbers: use attention or lstm for text", network)
     hidden = PARAMETERS["hidden"].check("network", network)
     return lambda size: make("mlp", size, {"hidden": hidden})
 

@@ -214,7 +214,7 @@ def prepare(
     else:
         chosen = network if known else network(_size(train, learned))  # type: ignore[operator]  # a callable
     takes = _network_of(chosen)
-    _check_fit(takes, train, learned)
+    _check_fit(chosen, train, learned)
     if scales and not of_columns and not takes.takes_tokens:
         ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.weight)
         learned = replace(learned, standardiser=ready) if ready else learned.measured(train, split.weight)
@@ -300,9 +300,10 @@ def _network_of(network: Any) -> Any:
     return network if isinstance(network, Network) else None
 
 
-def _check_fit(network: Any, rows: Any, encoder: InputEncoder) -> None:
+def _check_fit(chosen: Any, rows: Any, encoder: InputEncoder) -> None:
     """Refuse a network, made for the rows, that cannot take them."""
-    require(isinstance(network, Network), "network must make a Network or TrainFunctions of a number", network)
+    network = _network_of(chosen)
+    require(network is not None, "the network function must return a Network or TrainFunctions", chosen)
     tokens = rows.dtype == np.int32
     if network.takes_tokens and not tokens:
         raise ValueError("this network takes token ids, and the rows are numbers. Give texts, or a network of numbers.")

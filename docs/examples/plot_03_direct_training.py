@@ -3,7 +3,7 @@ Direct training beside cross-entropy
 ====================================
 
 The same network, batches, optimiser and steps, three objectives: DUPLE on min(TPR, TNR), cross-entropy and
-class-weighted cross-entropy, all cut at a score of 0. Cross-entropy needs a tuned threshold to catch up.
+class-weighted cross-entropy, all thresholded at a score of 0. Cross-entropy needs a tuned threshold to catch up.
 """
 
 import matplotlib.pyplot as plt

@@ -142,7 +142,7 @@ def test_a_parameter_of_a_measure_is_json(folder, tmp_path):
         (["--measure", "mean_of_worst:h=0"], 2, "h must be"),
         (["--measure", "mean_of_worst:h=two"], 2, "Write it as"),
         (["--measure", "kappa", "--algorithm", "duple"], 1, "'duple' cannot train for kappa"),
-        (["--measure", "kappa", "--preset", "paper"], 1, "--preset is for two classes"),
+        (["--measure", "kappa", "--preset", "paper"], 1, "--preset applies to two classes only"),
         (["--measure", "kappa", "--algorithm", "no_such"], 2, "algorithm"),
         (["--measure", "kappa", "--network", "linear", "--hidden", "4"], 2, "does not take hidden"),
     ],

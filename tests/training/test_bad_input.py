@@ -50,10 +50,11 @@ FIT = [
     # arguments of which one would leave the other without effect
     ({"network": FUNCTIONS, "optimizer": "adam"}, "leave optimizer out, got 'adam'"),
     ({"network": FUNCTIONS, "backend": "c"}, "leave backend out, got 'c'"),
-    ({"X": TEXTS, "network": (8,)}, r"widths are of the network of numbers.*for text, got \(8,\)"),
+    ({"X": TEXTS, "network": (8,)}, r"widths build an mlp, which takes numbers.*for text, got \(8,\)"),
     ({"X": TEXTS, "network": "mlp"}, "network='mlp' takes numbers: use attention or lstm for text"),
     ({"X": TEXTS, "network": mlp(3)}, "a network of your own takes token ids"),
     ({"network": "lstm"}, "texts must be a list of str"),
+    ({"network": lambda size: "mlp"}, "must return a Network or TrainFunctions, got 'mlp'"),
     ({"network": 7}, "network must be a name, a sequence of widths, a Network, TrainFunctions.*got 7"),
     ({"network": "lstn"}, "unknown network 'lstn'. Did you mean 'lstm'"),
     ({"algorithm": RECIPE, "prior": 0.5}, "leave prior out, got 0.5"),
