@@ -13,8 +13,8 @@ the baselines), `history` (records of a run), `ops` and `networks` (symbolic gra
 step), `parallel` (MPI), `reports` (web pages), `models` (trained models), `training` (`fit`, recipes, the training
 loop), `estimators` (scikit-learn), `cli` (the command line).
 
-Names are loaded on first use, so that `measures`, `metrics`, `data`, `drivers` and `history` work without importing
-Aesara.
+Names are loaded on first use, so that `measures`, `metrics`, `data`, `drivers`, `history` and `reports` work without
+importing Aesara.
 """
 
 from typing import TYPE_CHECKING

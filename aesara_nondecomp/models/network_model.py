@@ -26,11 +26,11 @@ NOT_CALIBRATED = (
 
 
 class NetworkModel:
-    """Base of the dataclasses `Model` and `ClassModel`: one network or several, whose mean score counts.
+    """Base of `Model`, `ClassModel` and `MultilabelModel`: one network or several, whose mean score counts.
 
     Attributes
     ----------
-    functions : TrainFunctions or ClassFunctions
+    functions : TrainFunctions, ClassFunctions or LabelFunctions
         The compiled functions to score with.
     parameters : list of array
         The weights of the first network.

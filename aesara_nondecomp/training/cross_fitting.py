@@ -83,7 +83,7 @@ class CrossFit:
 
     Parameters
     ----------
-    functions : TrainFunctions, DistributedFunctions or ClassFunctions
+    functions : Functions or ClassFunctions, possibly distributed
         Train each network in turn.
     data : TrainingData
         Rows and folds.

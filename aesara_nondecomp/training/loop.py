@@ -44,7 +44,7 @@ def train(
 
     Parameters
     ----------
-    functions : TrainFunctions, DistributedFunctions or ClassFunctions
+    functions : Functions or ClassFunctions, possibly distributed
         Their parameters are updated in place.
     driver : Driver or drivers.multiclass.CellDriver
         Sets the reward weights of each step; with ClassFunctions, its gains.
@@ -122,7 +122,7 @@ def compile_step(functions: Functions | ClassFunctions, driver: Driver | ClassDr
 
     Parameters
     ----------
-    functions : TrainFunctions, DistributedFunctions or ClassFunctions
+    functions : Functions or ClassFunctions, possibly distributed
         Of the network.
     driver : Driver or drivers.multiclass.CellDriver
         As for `train`.

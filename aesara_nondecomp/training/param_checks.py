@@ -168,7 +168,7 @@ def check_further(model: NetworkModel, standardize: bool) -> None:
 
     Parameters
     ----------
-    model : Model or ClassModel
+    model : Model, ClassModel or MultilabelModel
         As given to `fit`.
     standardize : bool
         As given to `fit`; a model that standardises goes on doing so.

@@ -109,7 +109,7 @@ class TrainingRun:
 
     Parameters
     ----------
-    functions : TrainFunctions, DistributedFunctions or ClassFunctions
+    functions : Functions or ClassFunctions, possibly distributed
         Their parameters are updated in place.
     phases : sequence of Phase
         Their drivers are copied, so that a recipe can be used again.

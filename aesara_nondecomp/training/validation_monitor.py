@@ -156,7 +156,7 @@ class ValidationMonitor:
 
         Parameters
         ----------
-        functions : TrainFunctions, DistributedFunctions or ClassFunctions
+        functions : Functions or ClassFunctions, possibly distributed
             Compute the scores.
         parameters : list of arrays
             Such as the averaged ones.
