@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aesara_nondecomp._checks import number, require
-from aesara_nondecomp._numeric import sigmoid, softplus
-from aesara_nondecomp.metrics.class_rates import check_signed
+from aesara_nondecomp.metrics.class_rates import row_rewards
 
 Array = NDArray[Any]
 
@@ -75,7 +74,7 @@ def cell_sums(scores: ArrayLike, y: ArrayLike, cell: ArrayLike, n_cells: int, te
     Parameters
     ----------
     scores : array-like, shape (b,)
-        Raw outputs of the last linear unit.
+        Raw outputs of the last linear unit; finite.
     y : array-like, shape (b,)
         Labels in {-1, +1}, or sample weights with the sign of the label; 0 marks padding, which comes last.
     cell : int array-like, shape (b,)
@@ -93,20 +92,19 @@ def cell_sums(scores: ArrayLike, y: ArrayLike, cell: ArrayLike, n_cells: int, te
     Raises
     ------
     ValueError
-        If lengths differ, or a cell is out of range.
+        If lengths differ, a cell is out of range, a score or label is not finite, the labels are of another coding,
+        such as {0, 1}, or the temperature is not positive.
     """
-    f, signed, cell = np.asarray(scores, dtype="float64"), check_signed(y), np.asarray(cell)
-    if not f.shape == signed.shape == cell.shape or f.ndim != 1:
+    f, cell = np.asarray(scores, dtype="float64"), np.asarray(cell)
+    if not f.shape == np.shape(y) == cell.shape or f.ndim != 1:
         raise ValueError(
-            f"cell_sums needs scores, labels and cells of one shape (b,), got {f.shape}, {signed.shape} and "
+            f"cell_sums needs scores, labels and cells of one shape (b,), got {f.shape}, {np.shape(y)} and "
             f"{cell.shape}."
         )
     inside = cell.size == 0 or 0 <= cell.min() and cell.max() < n_cells
     require(bool(inside), f"cells must lie in 0 .. {n_cells - 1}", cell)
-    u, weight = np.sign(signed) * f, np.abs(signed)
-    right = np.where(signed > 0, f > 0, f <= 0)
-    rewards = (sigmoid(u / temperature), 1.0 - softplus(-u), right, np.ones_like(f))
-    weighted = (np.where(weight > 0, weight * reward, 0.0) for reward in rewards)
+    signed, rewards = row_rewards(f, y, temperature)
+    weighted = (np.abs(signed) * reward for reward in rewards)
     return CellSums(*(np.bincount(cell, weights=values, minlength=n_cells).astype(float) for values in weighted))
 
 

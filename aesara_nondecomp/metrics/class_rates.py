@@ -125,20 +125,49 @@ def class_sums(scores: ArrayLike, y: ArrayLike, temperature: float = 1.0) -> Cla
     -----
     A score of exactly 0 counts as a negative prediction. Source: docs/algorithms.md 1.2.
     """
-    positive_number("temperature", temperature)
     f = np.asarray(scores, dtype="float64")
     if f.shape != np.shape(y) or f.ndim != 1:
         raise ValueError(
             f"class_sums needs scores and labels of one shape (b,), got {f.shape} and {np.shape(y)}. "
             "Ravel the scores of a network with one output column."
         )
-    _require_finite("scores", f)
-    signed = check_signed(y)
-    u = np.sign(signed) * f
-    right = np.where(signed > 0, f > 0, f <= 0)
-    rewards = (sigmoid(u / temperature), 1.0 - softplus(-u), right, np.ones_like(f))
+    signed, rewards = row_rewards(f, y, temperature)
     weights = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     return ClassSums(*(float(np.dot(w, reward)) for reward in rewards for w in weights))
+
+
+def row_rewards(
+    scores: NDArray[np.float64], y: ArrayLike, temperature: float
+) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
+    """Check a batch, and give each reward of its rows.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (b,)
+        Raw outputs of the last linear unit; finite.
+    y : array-like, shape (b,)
+        As for `check_signed`.
+    temperature : float
+        Temperature of the sigmoid reward, above 0.
+
+    Returns
+    -------
+    signed : float64 array, shape (b,)
+        The labels as `check_signed` returns them.
+    rewards : tuple of 4 arrays, shape (b,)
+        The sigmoid, the logistic and the count reward of each row, and 1, whose sum is the number of rows.
+
+    Raises
+    ------
+    ValueError
+        If a score or label is not finite, the labels are of another coding, or the temperature is not positive.
+    """
+    positive_number("temperature", temperature)
+    _require_finite("scores", scores)
+    signed = check_signed(y)
+    u = np.sign(signed) * scores
+    right = np.where(signed > 0, scores > 0, scores <= 0)
+    return signed, (sigmoid(u / temperature), 1.0 - softplus(-u), right, np.ones_like(scores))
 
 
 def check_signed(y: ArrayLike) -> NDArray[np.float64]:

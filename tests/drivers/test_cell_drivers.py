@@ -8,7 +8,7 @@ import pytest
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import CellWeighted, Constrained, CrossEntropy, WorstGroup
 from aesara_nondecomp.measures import Cells, at_least, gap
-from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
+from aesara_nondecomp.metrics.cell_rates import CellSums
 
 CELLS = Cells(("a", "b"), np.array([40, 10, 30, 20, 0, 0]), np.array([0.4, 0.1, 0.3, 0.2, 0, 0]))
 
@@ -110,10 +110,3 @@ def test_a_restored_driver_goes_on_as_the_first_one(make):
     for driver in (first, second):
         driver.move(sums([0.3, 0.6, 0.2, 0.9]))
     assert np.array_equal(first.cell_weights(), second.cell_weights()) and first.duals() == second.duals()
-
-
-def test_cell_sums_refuse_what_is_no_cell():
-    with pytest.raises(ValueError, match=r"0 \.\. 3"):
-        cell_sums([0.1, 0.2], [1, -1], [0, 4], 4)
-    with pytest.raises(ValueError, match="one shape"):
-        cell_sums([0.1, 0.2], [1, -1], [0], 4)
