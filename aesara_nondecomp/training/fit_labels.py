@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_vector
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data.label_sets import Indicators, LabelSets, read_indicators
+from aesara_nondecomp.data.sample_weights import check_row_weight
 from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
@@ -179,9 +179,7 @@ def _is_empty(y: Any) -> bool:
 def _weight(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
     if sample_weight is None or not n_rows:  # a process of several may have no rows
         return None
-    weight = as_vector(sample_weight, "sample_weight")
-    require(len(weight) == n_rows, f"sample_weight must hold one weight for each of the {n_rows} rows", len(weight))
-    return weight
+    return check_row_weight(sample_weight, n_rows)
 
 
 def _sets(found: Indicators, validation: Any, comm: Communicator) -> tuple[NDArray[Any], NDArray[Any], Any]:

@@ -380,7 +380,6 @@ def _held_rows(
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
     held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
     if sets is not None:
-        require(not own_groups, "validation needs no groups here: give (X, y)", "three values")
         check_lengths(held, y)
         return TrainingRows(held, signs_of_sets(sets, y), None, y)
     labels, codes = own_labels(held, y, split.classes, multiclass)

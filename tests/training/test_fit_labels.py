@@ -206,7 +206,7 @@ WRONG = {
     "no positives": ({"y": Y * [1, 0, 1]}, r"leave out those that do not vary, got 'none with \[1\]'"),
     "no negatives": ({"y": np.maximum(Y, [0, 0, 1])}, r"only rows with \[2\]"),
     "no positives of weight": ({"sample_weight": 1.0 - Y[:, 2]}, r"none with \[2\]"),
-    "weights": ({"sample_weight": np.ones(3)}, "one weight for each of the 1200 rows"),
+    "weights": ({"sample_weight": np.ones(3)}, "sample_weight must hold one weight per row"),
     "lengths": ({"y": Y[1:]}, "1200.*1199|1199.*1200"),
     "groups": ({"groups": IDS}, "groups is not available for a matrix of labels"),
     "constraints": ({"constraints": [an.at_least("precision", 0.5)]}, "constraints is not available for a matrix"),
