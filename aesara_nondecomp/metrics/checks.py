@@ -13,6 +13,7 @@ from aesara_nondecomp._checks import number, require, shown, warn_caller
 from aesara_nondecomp._numeric import row_counts
 
 Array = NDArray[Any]
+ROW_SUM_TOLERANCE = 1e-3  # float32 probabilities sum to 1 less exactly
 
 
 def checked_scores(scores: Any) -> Array:
@@ -153,6 +154,63 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
     require(bool(usable.all()), "sample_weight must be finite and at least 0", float(array[np.argmin(usable)]))
     require(bool(array.any()), "sample_weight must be above 0 for some point", "0 for all")
     return row_counts(array)
+
+
+def checked_class_indices(name: str, values: Any, n_classes: int, n: int | None = None) -> Array:
+    """Check class indices of rows.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the error.
+    values : array-like of int, shape (n,)
+        Of at least one row.
+    n_classes : int
+        Number K of classes.
+    n : int, optional
+        Number of rows. Default: any.
+
+    Returns
+    -------
+    int array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        On another shape, without rows, or if an index is not a whole number from 0 to K - 1.
+    """
+    indices = as_array(values, name)
+    check_vector(indices, name)
+    needed = f"{name} must hold one class index from 0 to {n_classes - 1} per row"
+    require(n in (None, len(indices)), f"{needed}, shape ({n},)", indices.shape)
+    inside = indices.dtype.kind in "iu" and bool(((indices >= 0) & (indices < n_classes)).all())
+    require(inside, needed, values)
+    return indices.astype(np.intp, copy=False)
+
+
+def checked_probabilities(probabilities: Any) -> Array:
+    """Check class probabilities.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (n, K)
+        Of at least one row and two classes.
+
+    Returns
+    -------
+    float64 array, shape (n, K)
+
+    Raises
+    ------
+    ValueError
+        On another shape, or if a row is not at least 0 with the sum 1.
+    """
+    found = as_floats(probabilities, "probabilities")
+    shaped = found.ndim == 2 and found.shape[0] >= 1 and found.shape[1] >= 2
+    require(shaped, "probabilities must have shape (n, K), one column for each class", found.shape)
+    right = (found >= 0).all(axis=1) & (np.abs(found.sum(axis=1) - 1) < ROW_SUM_TOLERANCE)
+    require(bool(right.all()), "each row of probabilities must be at least 0 and sum to 1", found[np.argmin(right)])
+    return found
 
 
 def check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:

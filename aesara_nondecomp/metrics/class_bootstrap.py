@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array, as_floats
+from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, shown, warn_caller
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.base import Counted
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS, interval_of, quantiles, warn_of_few_that_differ
+from aesara_nondecomp.metrics.checks import checked_class_indices
 
 Array = NDArray[Any]
 RATES = ("recall", "precision", "f1")
@@ -154,10 +155,9 @@ def bootstrap_classes_difference(
     multinomial.
     """
     size = positive_int("n_classes", n_classes)
-    named = {"y_true": y_true, "first": first, "second": second}
-    truth, *both = (_codes(name, given, size) for name, given in named.items())
-    for name, given in zip(("first", "second"), both):
-        require(len(given) == len(truth), f"{name} must hold a class for each of {len(truth)} rows", len(given))
+    truth = checked_class_indices("y_true", y_true, size)
+    named = {"first": first, "second": second}
+    both = [checked_class_indices(name, given, size, len(truth)) for name, given in named.items()]
     found, rng = chosen_class_measures(measures), random_generator(seed)
     level, n = share("confidence_level", confidence_level), positive_int("n_resamples", n_resamples)
     pairs = np.stack([truth * size + given for given in both], axis=1)
@@ -278,14 +278,6 @@ def checked_counts(confusion: Any) -> Array:
     require(usable, "confusion must hold whole counts of at least 0, no sample weights", confusion)
     require(bool(counts.sum() > 0), "confusion must be of at least one row", confusion)
     return counts
-
-
-def _codes(name: str, given: Any, n_classes: int) -> Array:
-    codes = as_array(given, name)
-    whole = codes.ndim == 1 and codes.size > 0 and codes.dtype.kind in "iu"
-    inside = whole and bool((codes >= 0).all() and (codes < n_classes).all())
-    require(inside, f"{name} must hold a class from 0 to {n_classes - 1} for each row", given)
-    return codes.astype(np.intp)
 
 
 def _resamples(

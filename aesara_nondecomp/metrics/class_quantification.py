@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array, as_vector
+from aesara_nondecomp._arrays import as_vector
 from aesara_nondecomp._checks import choose, require
-from aesara_nondecomp.metrics.checks import checked_weights
+from aesara_nondecomp.metrics.checks import checked_class_indices, checked_probabilities, checked_weights
 from aesara_nondecomp.metrics.class_scores import ClassCalibration, class_confusion
-from aesara_nondecomp.metrics.plug_in_rule import _checked_probabilities
 from aesara_nondecomp.metrics.quantification import METHODS, adjusted_count, explained_shares
 
 Array = NDArray[Any]
@@ -49,11 +48,11 @@ def adjusted_shares(shares: Any, rates: Any) -> Array:
     ValueError
         If the shares or a row of the rates are below 0 or do not sum to 1, or the shapes do not fit.
     """
-    rates = _checked_probabilities(rates)
+    rates = checked_probabilities(rates)
     n_classes = rates.shape[1]
     square = rates.shape == (n_classes, n_classes)
     require(square, "rates must have shape (K, K), a row and a column for each class", rates.shape)
-    found = _checked_probabilities(as_vector(shares, "shares")[None, :])[0]
+    found = checked_probabilities(as_vector(shares, "shares")[None, :])[0]
     require(len(found) == n_classes, f"shares must be of {n_classes} classes", len(found))
     if n_classes == 2:
         positive = adjusted_count(min(found[1], 1.0), min(rates[1, 1], 1.0), min(rates[0, 1], 1.0))
@@ -115,11 +114,10 @@ class ClassQuantifier:
             If the shapes do not fit, a class is none of the K, a row of the posteriors does not sum to 1, a weight is
             negative, or a class has no weight.
         """
-        probabilities = _checked_probabilities(posteriors)
+        probabilities = checked_probabilities(posteriors)
         n, n_classes = probabilities.shape
-        predicted, codes = (
-            _checked_codes(*given, n, n_classes) for given in (("predicted", predicted), ("codes", codes))
-        )
+        predicted = checked_class_indices("predicted", predicted, n_classes, n)
+        codes = checked_class_indices("codes", codes, n_classes, n)
         weight = np.ones(n) if sample_weight is None else checked_weights(sample_weight, n)
         of_classes = np.bincount(codes, weight, minlength=n_classes)
         needed = "prevalences of K classes need labelled rows of each class"
@@ -153,13 +151,13 @@ class ClassQuantifier:
             If the method is unknown (the nearest is suggested), or as in `fit`.
         """
         choose("method", method, dict.fromkeys(METHODS))
-        probabilities, n_classes = _checked_probabilities(posteriors), len(self.priors)
+        probabilities, n_classes = checked_probabilities(posteriors), len(self.priors)
         needed = f"posteriors must be of {n_classes} classes"
         require(probabilities.shape[1] == n_classes, needed, probabilities.shape)
         if method == "sld":
             return explained_shares(np.ascontiguousarray(probabilities.T), self.priors)
         if method in ("cc", "acc"):
-            classes = _checked_codes("predicted", predicted, len(probabilities), n_classes)
+            classes = checked_class_indices("predicted", predicted, n_classes, len(probabilities))
             shares, rates = np.bincount(classes, minlength=n_classes) / len(classes), self.rates
         else:
             shares, rates = probabilities.mean(axis=0), self.soft_rates
@@ -224,13 +222,3 @@ def calibrated(
     """
     calibration = ClassCalibration.fit(scores, codes, weight)
     return calibration, ClassQuantifier.fit(predicted, calibration.probabilities(scores), codes, weight)
-
-
-def _checked_codes(name: str, values: Any, n: int, n_classes: int) -> Array:
-    """Class numbers of n rows."""
-    codes = as_array(values, name)
-    whole = codes.shape == (n,) and codes.dtype.kind in "iu"
-    require(whole, f"{name} must hold a class number for each of {n} rows", values)
-    inside = bool((codes >= 0).all() and (codes < n_classes).all())
-    require(inside, f"{name} must hold classes from 0 to {n_classes - 1}", values)
-    return codes.astype(np.intp, copy=False)

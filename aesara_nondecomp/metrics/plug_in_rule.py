@@ -16,17 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array, as_floats
 from aesara_nondecomp._checks import one_of, positive_int, random_generator, require
 from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, MulticlassMeasure, OfRecalls, SumOfRatios
 from aesara_nondecomp.measures.multiclass.groups import AgainstRest
 from aesara_nondecomp.metrics.cell_threshold import REACHED
-from aesara_nondecomp.metrics.checks import checked_weights
+from aesara_nondecomp.metrics.checks import checked_class_indices, checked_probabilities, checked_weights
 
 Array = NDArray[Any]
 METHODS = ("offsets", "linearised")
-ROW_SUM_TOLERANCE = 1e-3  # float32 probabilities sum to 1 less exactly
 RESTART_SPREAD = 1.0  # of the offsets that later starts are moved by, in natural logarithms of odds
 SWEEPS, MOVES = 20, 400  # of a start: over all classes; and of single offsets where there are many of them
 
@@ -64,7 +62,7 @@ class PlugIn:
         ValueError
             If the probabilities are of other classes, or rows do not sum to 1.
         """
-        found = _checked_probabilities(probabilities)
+        found = checked_probabilities(probabilities)
         require(found.shape[1] == len(self.matrix), f"probabilities must be of {len(self.matrix)} classes", found.shape)
         return np.asarray((found @ self.matrix).argmax(axis=1))
 
@@ -169,16 +167,14 @@ class _Rows:
     @classmethod
     def of(cls, measure: MulticlassMeasure, probabilities: Any, y: Any, sample_weight: Any) -> _Rows:
         """The rows, checked."""
-        found, labels = _checked_probabilities(probabilities), as_array(y, "y")
-        (n, n_classes), whole = found.shape, labels.ndim == 1 and labels.dtype.kind in "iu"
-        require(whole and len(labels) == n, f"y must hold a class number for each of {n} rows", y)
-        inside = bool((labels >= 0).all() and (labels < n_classes).all())
-        require(inside, f"y must hold classes from 0 to {n_classes - 1}, the columns of probabilities", y)
+        found = checked_probabilities(probabilities)
+        n, n_classes = found.shape
+        labels = checked_class_indices("y", y, n_classes, n)
         weight = np.ones(n) if sample_weight is None else checked_weights(sample_weight, n)
         counts = np.bincount(labels, weight, minlength=n_classes)
         require(bool(counts.all()), "y must hold rows of each class, to choose a rule for it", counts.tolist())
         cells = Cells(counts / counts.sum(), None, n_classes)
-        return cls(measure, found, labels.astype(np.intp), weight, cells, 0.5 / counts.sum())
+        return cls(measure, found, labels, weight, cells, 0.5 / counts.sum())
 
     @property
     def n_classes(self) -> int:
@@ -340,13 +336,4 @@ def _linearisations(rows: _Rows, rounds: int) -> list[Array]:
         found.append(rule)
         new = rows.rates(rows.confusion((rows.probabilities @ rule).argmax(axis=1)))
         R = R + (2.0 / (t + 2.0) if averages else 1.0) * (new - R)
-    return found
-
-
-def _checked_probabilities(probabilities: Any) -> Array:
-    found = as_floats(probabilities, "probabilities")
-    shaped = found.ndim == 2 and found.shape[0] >= 1 and found.shape[1] >= 2
-    require(shaped, "probabilities must have shape (n, K), one column for each class", found.shape)
-    right = (found >= 0).all(axis=1) & (np.abs(found.sum(axis=1) - 1) < ROW_SUM_TOLERANCE)
-    require(bool(right.all()), "each row of probabilities must be at least 0 and sum to 1", found[np.argmin(right)])
     return found

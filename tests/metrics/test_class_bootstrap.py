@@ -139,7 +139,7 @@ def test_unusable_matrices_and_measures_are_refused(arguments, said):
 
 
 def test_classes_that_are_none_and_other_lengths_are_refused():
-    with pytest.raises(ValueError, match="second must hold a class from 0 to 2"):
+    with pytest.raises(ValueError, match="second must hold one class index from 0 to 2 per row"):
         bootstrap_classes_difference(TRUTH, FIRST, FIRST + 1, K)
-    with pytest.raises(ValueError, match=f"first must hold a class for each of {N} rows"):
+    with pytest.raises(ValueError, match=rf"first must hold one class index .*, shape \({N},\), got \({N - 1},\)"):
         bootstrap_classes_difference(TRUTH, FIRST[1:], FIRST, K)

@@ -137,8 +137,8 @@ EVEN = np.full((3, 3), 1 / 3)
     ("call", "message"),
     [
         (lambda q: ClassQuantifier.fit([0, 1, 1], EVEN, [0, 1, 1]), "labelled rows of each class"),
-        (lambda q: ClassQuantifier.fit([0, 1, 3], EVEN, [0, 1, 2]), "predicted must hold classes from 0 to 2"),
-        (lambda q: ClassQuantifier.fit([0, 1, 2], EVEN, [0, 1]), "codes must hold a class number for each of 3"),
+        (lambda q: ClassQuantifier.fit([0, 1, 3], EVEN, [0, 1, 2]), "predicted must hold one class index from 0 to 2"),
+        (lambda q: ClassQuantifier.fit([0, 1, 2], EVEN, [0, 1]), r"codes must hold one class index .* shape \(3,\)"),
         (lambda q: ClassQuantifier.fit([0, 1, 2], 2 * EVEN, [0, 1, 2]), "sum to 1"),
         (lambda q: ClassQuantifier.fit([0, 1, 2], EVEN, [0, 1, 2], [1, 1, 0]), "labelled rows of each class"),
         (lambda q: q.prevalence([0, 1, 2], EVEN, "sldd"), "unknown method 'sldd'. Did you mean 'sld'"),
