@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,23 @@ def checked_probabilities(probabilities: Any) -> Array:
     right = (found >= 0).all(axis=1) & (np.abs(found.sum(axis=1) - 1) < ROW_SUM_TOLERANCE)
     require(bool(right.all()), "each row of probabilities must be at least 0 and sum to 1", found[np.argmin(right)])
     return found
+
+
+def check_several_measures(measures: Any) -> None:
+    """Check that an argument `measures` holds several, and is no single name or measure.
+
+    Parameters
+    ----------
+    measures : iterable
+        As given.
+
+    Raises
+    ------
+    ValueError
+        If it is a text, or not iterable.
+    """
+    several = isinstance(measures, Iterable) and not isinstance(measures, str)
+    require(several, f"measures must be several, such as [{shown(measures)}]", measures)
 
 
 def check_same_length(name: str, array: Array, other_name: str, other: Array) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_floats
-from aesara_nondecomp._checks import positive_int, random_generator, require, share, shown, warn_caller
+from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.base import Counted
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS, interval_of, quantiles, warn_of_few_that_differ
-from aesara_nondecomp.metrics.checks import checked_class_indices
+from aesara_nondecomp.metrics.checks import check_several_measures, checked_class_indices
 
 Array = NDArray[Any]
 RATES = ("recall", "precision", "f1")
@@ -249,8 +249,7 @@ def chosen_class_measures(measures: Any) -> list[MulticlassMeasure]:
     """
     if measures is None:
         return list(multiclass.defaults())
-    several = isinstance(measures, Iterable) and not isinstance(measures, str)
-    require(several, f"measures must be several, such as [{shown(measures)}]", measures)
+    check_several_measures(measures)
     return [multiclass.get(measure) for measure in measures]
 
 

@@ -18,6 +18,7 @@ from aesara_nondecomp._names import named_keywords, warn_renamed
 from aesara_nondecomp.measures import Measure, defaults, get
 from aesara_nondecomp.metrics.checks import (
     check_same_length,
+    check_several_measures,
     checked_scores,
     checked_signs,
     checked_threshold,
@@ -252,10 +253,7 @@ def chosen_measures(measures: Any) -> list[Measure]:
     """
     if measures is None:
         return list(defaults())
-    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
-        raise ValueError(
-            f"measures must be several, got {shown(measures)} alone. Pass [{shown(measures)}], or use score."
-        )
+    check_several_measures(measures)
     return [get(measure) for measure in measures]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, distinct_rows
-from aesara_nondecomp._checks import positive_int, random_generator, require, share, shown, warn_caller
+from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp.measures import Averaged, Measure, defaults
 from aesara_nondecomp.metrics.bootstrap import (
     FEW_ROWS,
@@ -19,6 +19,7 @@ from aesara_nondecomp.metrics.bootstrap import (
     quantiles,
     warn_of_few_that_differ,
 )
+from aesara_nondecomp.metrics.checks import check_several_measures
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.label_confusion import label_confusions, label_rates
 
@@ -193,8 +194,7 @@ def chosen_label_measures(measures: Any) -> list[Averaged]:
     """
     if measures is None:
         return default_label_measures()
-    several = isinstance(measures, Iterable) and not isinstance(measures, str)
-    require(several, f"measures must be several, such as [{shown(measures)}]", measures)
+    check_several_measures(measures)
     return [Averaged.get(measure) for measure in measures]
 
 

@@ -159,7 +159,7 @@ def test_report_of_chosen_measures_is_keyed_by_label_in_their_order():
 
 
 def test_report_of_one_name_is_refused_with_the_list_it_should_be():
-    with pytest.raises(ValueError, match=r"got 'f1' alone. Pass \['f1'\]"):
+    with pytest.raises(ValueError, match=r"measures must be several, such as \['f1'\], got 'f1'"):
         report(ConfusionMatrix(40, 10, 5, 45), "f1")
 
 
