@@ -64,7 +64,7 @@ def check_groups(users: list[str], groups: Any) -> None:
     Parameters
     ----------
     users : list of str
-        Measures and constraints that need them.
+        Measures, constraints and arguments that need them.
     groups : object or None
         As given.
 

@@ -13,6 +13,7 @@ from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS
 from aesara_nondecomp.measures import Cells, Constraint, Measure, Recall
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.cell_threshold import REACHED
+from aesara_nondecomp.models.by_group import check_groups
 from aesara_nondecomp.parallel import Communicator
 from aesara_nondecomp.training.recipes import Recipe
 
@@ -60,7 +61,7 @@ def check_cells(
     users = [str(measure)] if isinstance(measure, WorstOfForms) else []
     users += [str(constraint) for constraint in constraints if constraint.needs_groups]
     users += [repr(name) for name in (algorithm, sampler) if name in (*CELL_ALGORITHMS, "cell_balanced")]
-    require(not users or groups is not None, f"{', '.join(users)} needs groups=, a value per row", groups)
+    check_groups(users, groups)
     of_recipe = isinstance(algorithm, Recipe)
     if groups is not None and not (users or of_recipe):
         raise ValueError(
