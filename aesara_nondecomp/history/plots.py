@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp.history.records import ClassStep, Step
 from aesara_nondecomp.metrics import ConfusionMatrix
+from aesara_nondecomp.metrics.checks import checked_class_confusion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,9 +102,7 @@ def plot_confusion(confusion: Any, classes: Any = None, path: str | os.PathLike[
     if isinstance(confusion, ConfusionMatrix):
         TP, FN, FP, TN = confusion  # noqa: N806 -- as the matrix calls them
         confusion, classes = [[TN, FP], [FN, TP]], ("negative", "positive") if classes is None else classes
-    counts = as_floats(confusion, "confusion")
-    square = counts.ndim == 2 and counts.shape[0] == counts.shape[1] >= 2
-    require(square, "confusion must have shape (K, K), true classes by predicted ones", counts.shape)
+    counts = checked_class_confusion(confusion)
     require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "counts must be finite and at least 0", confusion)
     n = len(counts)
     labels = [_shortened(label) for label in (range(n) if classes is None else classes)]

@@ -189,6 +189,29 @@ def checked_class_indices(name: str, values: Any, n_classes: int, n: int | None 
     return indices.astype(np.intp, copy=False)
 
 
+def checked_class_confusion(confusion: Any) -> Array:
+    """Check the shape of a confusion matrix of K classes.
+
+    Parameters
+    ----------
+    confusion : array-like, shape (K, K)
+        True classes by predicted ones.
+
+    Returns
+    -------
+    float64 array, shape (K, K)
+
+    Raises
+    ------
+    ValueError
+        If it is not square, or of fewer than two classes.
+    """
+    counts = as_floats(confusion, "confusion")
+    square = counts.ndim == 2 and counts.shape[0] == counts.shape[1] >= 2
+    require(square, "confusion must have shape (K, K), true classes by predicted ones", counts.shape)
+    return counts
+
+
 def checked_probabilities(probabilities: Any) -> Array:
     """Check class probabilities.
 

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.base import Counted
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS, interval_of, quantiles, warn_of_few_that_differ
-from aesara_nondecomp.metrics.checks import check_several_measures, checked_class_indices
+from aesara_nondecomp.metrics.checks import check_several_measures, checked_class_confusion, checked_class_indices
 
 Array = NDArray[Any]
 RATES = ("recall", "precision", "f1")
@@ -270,9 +269,7 @@ def checked_counts(confusion: Any) -> Array:
     ValueError
         If it is not square, is empty, or a count is negative or not whole.
     """
-    counts = as_floats(confusion, "confusion")
-    square = counts.ndim == 2 and counts.shape[0] == counts.shape[1] >= 2
-    require(square, "confusion must have shape (K, K), true classes by predicted ones", counts.shape)
+    counts = checked_class_confusion(confusion)
     usable = bool(np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.rint(counts)).all())
     require(usable, "confusion must hold whole counts of at least 0, no sample weights", confusion)
     require(bool(counts.sum() > 0), "confusion must be of at least one row", confusion)
