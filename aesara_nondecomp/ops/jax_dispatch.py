@@ -15,14 +15,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from aesara_nondecomp.ops.activations import sigmoid, softplus
+from aesara_nondecomp.ops.activations import softplus
 from aesara_nondecomp.ops.attention import AttentionGradient, AttentionPool
 from aesara_nondecomp.ops.cell_rewards import CellRewards
 from aesara_nondecomp.ops.dense import CheckedDense, Dense, InputGradient, WeightGradient
 from aesara_nondecomp.ops.dropout import Dropout
 from aesara_nondecomp.ops.embedding import Rows
 from aesara_nondecomp.ops.finite import AllFinite
-from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient
+from aesara_nondecomp.ops.lstm import LSTM, LSTMGradient, activated_gates, gate_gradients
 from aesara_nondecomp.ops.periodic import Periodic, PeriodicGradient, angles, smooth_clip
 from aesara_nondecomp.ops.rewards import CellRewardSums, RewardSums
 from aesara_nondecomp.ops.row_update import RowUpdate
@@ -216,8 +216,7 @@ def _lstm(x, mask, W, U, bias):
     def token(carried, given):
         h_before, c_before = carried
         projected, valid = given
-        i, f, g, o = jnp.split(projected + _matmul(h_before, U), 4, axis=1)
-        i, f, g, o = sigmoid(jnp, i), sigmoid(jnp, f), jnp.tanh(g), sigmoid(jnp, o)
+        i, f, g, o = activated_gates(jnp, projected + _matmul(h_before, U))
         c = jnp.where(valid, f * c_before + i * g, c_before)
         state = jnp.where(valid, o * jnp.tanh(c), h_before)
         return (state, c), (state, c, jnp.concatenate([i, f, g, o], axis=1))
@@ -240,7 +239,7 @@ def _lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates)
         dh, dc = carried
         own_upstream, valid, c_before, c, own_gates = given
         dh = dh + own_upstream
-        own, dc_before = _gate_gradients(dh, dc, c_before, c, own_gates)
+        own, dc_before = gate_gradients(jnp, dh, dc, c_before, c, own_gates)
         own = jnp.where(valid, own, 0)
         return (jnp.where(valid, 0, dh) + _matmul(own, U.T), jnp.where(valid, dc_before, dc)), own
 
@@ -249,14 +248,6 @@ def _lstm_gradient(of_last: bool, upstream, x, mask, W, U, states, cells, gates)
     flat, previous = dgates.reshape(T * b, 4 * h), before[0].reshape(T * b, h)
     db = jnp.sum(flat, axis=0, dtype="float64").astype(x.dtype)
     return _matmul(flat, W.T), _matmul(x.T, flat), _matmul(previous.T, flat), db
-
-
-def _gate_gradients(dh, dc, c_before, c, gates):
-    i, f, g, o = jnp.split(gates, 4, axis=1)
-    squashed = jnp.tanh(c)
-    dc = dc + dh * o * (1 - squashed**2)
-    di, df, dg, do = dc * g, dc * c_before, dc * i, dh * squashed
-    return jnp.concatenate([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], axis=1), dc * f
 
 
 def _attention_pool(energies, states, mask):

@@ -72,8 +72,8 @@ class LSTM(BlasOp):
         gates = (x @ W + bias).reshape(T, b, 4 * h)
         for t in range(T):
             valid = mask[:, t : t + 1] != 0
-            gates[t] = _activated(gates[t] + states[t] @ U)
-            i, f, g, o = np.split(gates[t], 4, axis=1)
+            i, f, g, o = activated_gates(np, gates[t] + states[t] @ U)
+            gates[t] = np.concatenate([i, f, g, o], axis=1)
             cells[t + 1] = np.where(valid, f * cells[t] + i * g, cells[t])
             states[t + 1] = np.where(valid, o * np.tanh(cells[t + 1]), states[t])
         results = (states[T], states[1:].reshape(-1, h), cells[1:].reshape(-1, h), gates.reshape(-1, 4 * h))
@@ -117,7 +117,7 @@ class LSTMGradient(BlasOp):
         for t in reversed(range(T)):
             dh = dh if self.of_last else dh + upstream.reshape(T, b, h)[t]
             valid = mask[:, t : t + 1] != 0
-            own, dc_before = _gate_gradients(dh, dc, cells[t - 1] if t else before, cells[t], gates[t])
+            own, dc_before = gate_gradients(np, dh, dc, cells[t - 1] if t else before, cells[t], gates[t])
             dgates[t] = np.where(valid, own, 0)
             dc = np.where(valid, dc_before, dc)
             dh = np.where(valid, 0, dh) + dgates[t] @ U.T
@@ -127,18 +127,52 @@ class LSTMGradient(BlasOp):
             out[0] = np.ascontiguousarray(value)
 
 
-def _activated(z):
-    i, f, g, o = np.split(z, 4, axis=1)
-    return np.concatenate([sigmoid(np, i), sigmoid(np, f), np.tanh(g), sigmoid(np, o)], axis=1)
+def activated_gates(xp, z):
+    """Compute the gates i, f, g and o of a token.
+
+    Parameters
+    ----------
+    xp : module
+        NumPy or JAX's NumPy.
+    z : array, shape (b, 4 h)
+        Gates before their activations.
+
+    Returns
+    -------
+    list of 4 arrays, shape (b, h)
+    """
+    i, f, g, o = xp.split(z, 4, axis=1)
+    return [sigmoid(xp, i), sigmoid(xp, f), xp.tanh(g), sigmoid(xp, o)]
 
 
-def _gate_gradients(dh, dc, cells_before, cells, gates):
-    """Gradients before the gates' activations, and of the cells before the token."""
-    i, f, g, o = np.split(gates, 4, axis=1)
-    squashed = np.tanh(cells)
+def gate_gradients(xp, dh, dc, cells_before, cells, gates):
+    """Compute the gradients of a token's gates before their activations, and of the cells before it.
+
+    Parameters
+    ----------
+    xp : module
+        NumPy or JAX's NumPy.
+    dh : array, shape (b, h)
+        Gradient of the states after the token.
+    dc : array, shape (b, h)
+        Gradient of the cells after it, but for the part by way of these states.
+    cells_before : array, shape (b, h)
+        Cells before the token.
+    cells : array, shape (b, h)
+        Cells after it.
+    gates : array, shape (b, 4 h)
+        Activated gates.
+
+    Returns
+    -------
+    of_gates : array, shape (b, 4 h)
+    of_cells : array, shape (b, h)
+    """
+    i, f, g, o = xp.split(gates, 4, axis=1)
+    squashed = xp.tanh(cells)
     dc = dc + dh * o * (1 - squashed**2)
     di, df, dg, do = dc * g, dc * cells_before, dc * i, dh * squashed
-    own = np.concatenate([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], axis=1)
+    own = xp.concatenate([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], axis=1)
     return own, dc * f
 
 
