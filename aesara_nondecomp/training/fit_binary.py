@@ -12,18 +12,17 @@ from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
-from aesara_nondecomp.parallel import Communicator, all_succeed, distributed
+from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
-from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_cells, check_held_cells
 from aesara_nondecomp.training.held_out import judged, monitor_of
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
-from aesara_nondecomp.training.run_settings import placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import Trainer, with_votes
+from aesara_nondecomp.training.run_settings import settings_of, value_or
+from aesara_nondecomp.training.trainer import Trainer
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
@@ -111,14 +110,12 @@ def fit_binary(
     functions = _functions(data.network, optimizer, backend)
     recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
     settings = settings_of(recipe, given, functions, data)
-    initial = [further.parameters, *further.voters] if further else []
-    with functions.lock.training():
-        monitor = monitor_of(stopping, measure, recipe, settings, goal)
-        placed, spread = placement_of(functions.backend), distributed(functions, comm)
-        fitting = CrossFit(spread, data, recipe.phases, settings, monitor, trainer.rng, initial, placed)
-        asked = ", ".join(map(str, [measure, *constraints]))
-        choice, interrupted = trainer.train(fitting, refits=refits, measure=asked, prior=prior, initial=initial)
-        choice = with_votes(fitting, choice, choice.signs, None if choice.cell is None else choice.cell // 2)
+    monitor = monitor_of(stopping, measure, recipe, settings, goal)
+    choice, history, interrupted = trainer.train(
+        functions, data, recipe.phases, settings, monitor,
+        lambda choice: (choice.signs, None if choice.cell is None else choice.cell // 2),
+        further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])), prior=prior,
+    )  # fmt: skip
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
@@ -128,7 +125,7 @@ def fit_binary(
         prior,
         data.encoder,
         threshold,
-        history=fitting.history,
+        history=history,
         evaluations=choice.evaluations,
         best_step=choice.step,
         voters=choice.parameters[1:],

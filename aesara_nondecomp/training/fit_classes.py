@@ -18,14 +18,13 @@ from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasu
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.class_model import ClassModel
-from aesara_nondecomp.parallel import Communicator, all_succeed, distributed
+from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_classes
 from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
-from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_cells, check_held_cells
 from aesara_nondecomp.training.param_checks import (
@@ -37,8 +36,8 @@ from aesara_nondecomp.training.param_checks import (
 )
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Recipe
-from aesara_nondecomp.training.run_settings import placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import Trainer, with_votes
+from aesara_nondecomp.training.run_settings import settings_of, value_or
+from aesara_nondecomp.training.trainer import Trainer
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 MOST_CLASSES = 200  # more of them are ids or counts, and the search for a rule would take hours
@@ -166,14 +165,11 @@ def fit_classes(
         check_held_cells(cells, data.held_cells(), measure, constraints, moves)
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=class_sampler(given["sampler"], groups is not None))
-    initial = [further.parameters, *further.voters] if further else []
-    with functions.lock.training():
-        monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes), goal)
-        placed, spread = placement_of(functions.backend), distributed(functions, comm)
-        fitting = CrossFit(spread, data, recipe.phases, settings, monitor, trainer.rng, initial, placed)
-        asked = ", ".join(map(str, [measure, *constraints]))
-        choice, interrupted = trainer.train(fitting, refits=refits, measure=asked, initial=initial)
-        choice = with_votes(fitting, choice, choice.cell)
+    monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes), goal)
+    choice, history, interrupted = trainer.train(
+        functions, data, recipe.phases, settings, monitor, lambda choice: [choice.cell],
+        further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])),
+    )  # fmt: skip
     return ClassModel(
         functions,
         choice.parameters[0],
@@ -181,7 +177,7 @@ def fit_classes(
         data.classes,
         cells.priors,
         data.encoder,
-        history=list[Any](fitting.history),
+        history=history,
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
         voters=choice.parameters[1:],

@@ -18,10 +18,9 @@ from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.label_model import MultilabelModel
-from aesara_nondecomp.parallel import Communicator, all_succeed, distributed
+from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
-from aesara_nondecomp.training.cross_fitting import CrossFit
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
@@ -34,8 +33,8 @@ from aesara_nondecomp.training.param_checks import (
     refuse_unavailable,
 )
 from aesara_nondecomp.training.parameters import check_parameters
-from aesara_nondecomp.training.run_settings import placement_of, settings_of, value_or
-from aesara_nondecomp.training.trainer import Trainer, with_votes
+from aesara_nondecomp.training.run_settings import settings_of, value_or
+from aesara_nondecomp.training.trainer import Trainer
 from aesara_nondecomp.training.training_data import TrainingData, prepare
 
 
@@ -122,13 +121,12 @@ def fit_labels(
     text = data.rows.X.dtype == np.int32
     how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs), text=text)
     settings = settings_of(how.recipe, given, functions, data)
-    initial = [further.parameters, *further.voters] if further else []
-    with functions.lock.training():
-        monitor = label_monitor_of(stopping, measure, how, settings, sets)
-        placed, spread = placement_of(functions.backend), distributed(functions, comm)
-        fitting = CrossFit(spread, data, how.recipe.phases, settings, monitor, trainer.rng, initial, placed)
-        choice, interrupted = trainer.train(fitting, refits=refits, measure=str(measure), initial=initial, sets=[sets])
-        choice = with_votes(fitting, choice, None if choice.cell is None else sets[choice.cell])
+    monitor = label_monitor_of(stopping, measure, how, settings, sets)
+    choice, history, interrupted = trainer.train(
+        functions, data, how.recipe.phases, settings, monitor,
+        lambda choice: [None if choice.cell is None else sets[choice.cell]],
+        further=further, refits=refits, measure=str(measure), sets=[sets],
+    )  # fmt: skip
     return MultilabelModel(
         functions,
         choice.parameters[0],
@@ -136,7 +134,7 @@ def fit_labels(
         found.labels,
         priors,
         encoder=data.encoder,
-        history=list[Any](fitting.history),
+        history=history,
         evaluations=list[Any](choice.evaluations),
         best_step=choice.step,
         voters=choice.parameters[1:],

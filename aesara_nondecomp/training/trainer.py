@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.parallel import Communicator, abort_on_error, agree, all_succeed, on_root
+from aesara_nondecomp.parallel import Communicator, abort_on_error, agree, all_succeed, distributed, on_root
+from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
 from aesara_nondecomp.training.fold_processes import processes_for, train_in_parallel
 from aesara_nondecomp.training.progress import progress_bar
-from aesara_nondecomp.training.run import TrainingRun
-from aesara_nondecomp.training.run_settings import generator_of
+from aesara_nondecomp.training.recipes import Phase
+from aesara_nondecomp.training.run import Settings, TrainingRows, TrainingRun
+from aesara_nondecomp.training.run_settings import generator_of, placement_of
+from aesara_nondecomp.training.training_data import TrainingData
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
+
+if TYPE_CHECKING:  # its module takes long to load, and most runs are of two classes
+    from aesara_nondecomp.step.class_functions import ClassFunctions
 
 Callback = Callable[[Any], Any]
 
@@ -28,11 +34,14 @@ class Completed(NamedTuple):
     ----------
     choice : Choice
         The best weights of its networks, or those of a last network on all rows.
+    history : list of Step
+        Steps of all networks.
     interrupted : bool
         Whether a callback or Ctrl-C ended training before its time.
     """
 
     choice: Choice
+    history: list[Any]
     interrupted: bool
 
 
@@ -61,13 +70,37 @@ class Trainer:
         self.rng = generator_of(seed, self._checkpoint, comm)
         self._start = dict(self.rng.bit_generator.state)
 
-    def train(self, fitting: CrossFit, *, refits: bool, **identity: Any) -> Completed:
-        """Train all networks, and a last one on all rows if asked for; its functions then have the model's weights.
+    def train(
+        self,
+        functions: TrainFunctions | ClassFunctions,
+        data: TrainingData,
+        phases: Sequence[Phase],
+        settings: Settings,
+        monitor: Callable[[TrainingRows, bool], ValidationMonitor] | None,
+        truth: Callable[[Choice], Sequence[Any]],
+        *,
+        further: Any,
+        refits: bool,
+        **identity: Any,
+    ) -> Completed:
+        """Train all networks, and a last one on all rows if asked for; the functions then have the model's weights.
 
         Parameters
         ----------
-        fitting : CrossFit
-            Before its first step. With a checkpoint to resume, it goes on from there.
+        functions : TrainFunctions or ClassFunctions
+            What is trained. With a checkpoint to resume, training goes on from there.
+        data : TrainingData
+            Rows and folds.
+        phases : sequence of Phase
+            Of the recipe.
+        settings : Settings
+            Of each network.
+        monitor : callable (held, keep_all) -> ValidationMonitor, or None
+            As for `CrossFit`.
+        truth : callable (Choice) -> sequence
+            Gives the labels of the rows held out, and possibly their groups, as `CrossFit.with_votes` takes them.
+        further : Model, ClassModel, MultilabelModel or None
+            Whose weights to start from.
         refits : bool
             Whether a last network is trained.
         **identity : object
@@ -82,14 +115,19 @@ class Trainer:
         ValueError
             If processes or a checkpoint to resume have other rows or settings.
         """
-        self._begin(fitting, identity)
-        complete = self._run(fitting)
-        choice = fitting.choice()
-        again = self._refit(fitting, choice.step) if refits and complete and choice.step else None
-        if again is not None:
-            choice = choice._replace(parameters=[again], folds=())
-        fitting.functions.load(choice.parameters[0])
-        return Completed(choice, not complete or refits and again is None)
+        initial = [further.parameters, *further.voters] if further else []
+        with functions.lock.training():
+            placed, spread = placement_of(functions.backend), distributed(functions, self._comm)
+            fitting = CrossFit(spread, data, phases, settings, monitor, self.rng, initial, placed)
+            self._begin(fitting, {**identity, "initial": initial})
+            complete = self._run(fitting)
+            choice = fitting.choice()
+            again = self._refit(fitting, choice.step) if refits and complete and choice.step else None
+            if again is not None:
+                choice = choice._replace(parameters=[again], folds=())
+            fitting.functions.load(choice.parameters[0])
+            choice = _with_votes(fitting, choice, *truth(choice))
+        return Completed(choice, fitting.history, not complete or refits and again is None)
 
     def _begin(self, fitting: CrossFit, identity: dict[str, Any]) -> None:
         """Go on from the checkpoint, if there is one, after a check that all processes train alike."""
@@ -142,27 +180,10 @@ class Trainer:
                 run.close()
 
 
-def with_votes(
+def _with_votes(
     fitting: CrossFit, choice: Choice, truth: NDArray[Any] | None, group: NDArray[Any] | None = None
 ) -> Choice:
-    """Score the held-out rows with all networks; Ctrl-C leaves that out, with a warning.
-
-    Parameters
-    ----------
-    fitting : CrossFit
-        Whose networks are trained.
-    choice : Choice
-        Of their weights.
-    truth : array, shape (n,) or (n, L), or None
-        Labels of the rows held out, of two values, or of several classes their cells; None without such rows.
-    group : int array, shape (n,), optional
-        Their groups, where they play a part.
-
-    Returns
-    -------
-    Choice
-        With `votes`, if there are several networks; of one, tied scores have one value.
-    """
+    """Score the held-out rows, if there are any, with all networks; Ctrl-C leaves that out, with a warning."""
     comm = fitting.functions.comm
     if truth is None:
         return choice
