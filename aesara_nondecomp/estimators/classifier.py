@@ -16,6 +16,7 @@ from aesara_nondecomp.data import encode_as, encode_classes_as
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.data.labels import distinct_labels
 from aesara_nondecomp.estimators import sklearn_compat as compat
+from aesara_nondecomp.estimators.fit_arguments import PASSED_ON
 from aesara_nondecomp.estimators.function_cache import (
     NetworkChoice,
     NetworkSpec,
@@ -290,28 +291,16 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
             X,
             y,
             measure,
-            algorithm=self.algorithm,
             network=self._network(spec),
-            steps=self.steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            schedule=self.schedule,
-            averaging=self.averaging,
-            l2=self.l2,
-            sampler=self.sampler,
-            standardize=self.standardize,
-            prior=self.prior,
             positive=self.pos_label,
             sample_weight=weight,
             groups=groups,
-            constraints=self.constraints,
             validation=self._early_stopping(validation),
             validation_groups=validation_groups,
-            on_step=self.on_step,
             checkpoint=self._checkpoint(),
             progress=bool(self.verbose),
-            comm=comm,
             seed=comm.bcast(seed),
+            **{name: getattr(self, name) for name in PASSED_ON},
         )
         self._keep(classes, spec)
         if self.model_.quantifier is None:

@@ -18,6 +18,12 @@ from aesara_nondecomp.training.param_checks import AUTO, NETWORK_OPTIONS, refuse
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.table_network import network_maker
 
+# Parameters of the estimator that `fit` takes as they are.
+PASSED_ON = (
+    "algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler", "standardize",
+    "prior", "constraints", "on_step", "comm",
+)  # fmt: skip
+
 
 class FitArguments(FittedMixin):
     """Turns an estimator's parameters into arguments of `fit`, and refuses those that do not go together."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths
 from aesara_nondecomp.data.label_sets import Indicators, read_indicators
-from aesara_nondecomp.estimators.fit_arguments import FitArguments
+from aesara_nondecomp.estimators.fit_arguments import PASSED_ON, FitArguments
 from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
@@ -99,8 +99,6 @@ class LabelsMixin(FitArguments):
         if validation is not None:
             held, y_held = validation
             validation = all_succeed(comm, lambda: check_rows(self, held, texts=spec.takes_text)), y_held
-        names = ("algorithm", "steps", "batch_size", "learning_rate", "schedule", "averaging", "l2", "sampler",
-                 "standardize", "prior", "constraints", "on_step", "comm")  # fmt: skip
         further, of_labels = self.warm_start and hasattr(self, "model_"), spec._replace(n_scores=n_labels)
         if further:
             self._require_as_asked(spec, of_labels=True)
@@ -117,7 +115,7 @@ class LabelsMixin(FitArguments):
             progress=bool(self.verbose),
             backend=spec.backend,
             seed=comm.bcast(seed_of(self.random_state)),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in PASSED_ON},
             **groups,
         )
         self.classes_, self._asked_for = np.asarray(self.model_.labels), spec
