@@ -16,7 +16,7 @@ from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.groups import check_cells, check_held_cells
+from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
 from aesara_nondecomp.training.held_out import judged, monitor_of
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
 from aesara_nondecomp.training.parameters import check_parameters
@@ -92,7 +92,9 @@ def fit_binary(
         comm, lambda: _checked(X, measure, network, optimizer, backend, {**options, "algorithm": algorithm})
     )
     constraints = given["constraints"]
-    cells = all_succeed(comm, lambda: check_cells(groups, measure, constraints, algorithm, given["sampler"], comm))
+    uses_cells = all_succeed(
+        comm, lambda: check_group_arguments(groups, measure, constraints, algorithm, given["sampler"], comm)
+    )
     agree_on_arguments(
         comm, given, measure=measure, network=network, optimizer=optimizer, backend=backend, positive=positive,
         seed=seed,
@@ -103,7 +105,8 @@ def fit_binary(
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None, positive=positive,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, cells=cells, groups=groups,
+        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm,
+        uses_cells=uses_cells, groups=groups,
     )  # fmt: skip
     goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
     prior = check_prior(given["prior"], data.prior)

@@ -26,7 +26,7 @@ from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_cl
 from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.early_stopping import EarlyStopping
-from aesara_nondecomp.training.groups import check_cells, check_held_cells
+from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
 from aesara_nondecomp.training.param_checks import (
     check_compilation,
     check_further,
@@ -135,7 +135,7 @@ def fit_classes(
         labels, measure, algorithm, network, optimizer, backend, unavailable, options
     ))  # fmt: skip
     constraints = given["constraints"]
-    grouped = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
+    uses_cells = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
     trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], classes))
     agree_on_arguments(
         comm, given, measure=measure, network=network, optimizer=optimizer, backend=backend, algorithm=algorithm,
@@ -149,8 +149,8 @@ def fit_classes(
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
-        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, multiclass=True, cells=grouped,
-        groups=groups,
+        refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, multiclass=True,
+        uses_cells=uses_cells, groups=groups,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
     assert isinstance(cells, Cells)
@@ -213,7 +213,7 @@ def _checked(
 
 def _check_groups(groups: Any, measure: MulticlassMeasure, given: dict[str, Any], algorithm: Any, comm: Any) -> bool:
     """Whether groups or constraints play a part; refuses what does not go with them."""
-    needed = check_cells(groups, measure, given["constraints"], algorithm, given["sampler"], comm)
+    needed = check_group_arguments(groups, measure, given["constraints"], algorithm, given["sampler"], comm)
     class_sampler(given["sampler"], groups is not None)
     tuned = given["validation"] is not None and given["validation"].tune_threshold is True
     if needed and (tuned or _needs_rows(algorithm)):

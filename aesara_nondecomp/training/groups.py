@@ -23,7 +23,7 @@ MOST_NAMED = 10  # cells in a message
 CELL_ALGORITHMS = ("worst_group", "group_dro", "cell_weighted")
 
 
-def check_cells(
+def check_group_arguments(
     groups: Any,
     measure: Any,
     constraints: Sequence[Constraint],
@@ -31,7 +31,7 @@ def check_cells(
     sampler: str | float,
     comm: Communicator,
 ) -> bool:
-    """Check the arguments that concern groups against each other.
+    """Check that groups, measure, constraints and algorithm go together; return whether training uses cells.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def check_cells(
     Returns
     -------
     bool
-        Whether the cells of the rows play a part.
+        Whether training uses the cells of the rows.
 
     Raises
     ------

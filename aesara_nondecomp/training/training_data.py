@@ -141,7 +141,7 @@ def prepare(
     standardize: bool = True,
     seed: Any = None,
     comm: Communicator = LOCAL,
-    cells: bool = False,
+    uses_cells: bool = False,
     groups: Any = None,
     multiclass: bool = False,
     sets: NDArray[Any] | None = None,
@@ -176,12 +176,12 @@ def prepare(
         Of the split.
     comm : communicator, default LOCAL
         Of the processes that train together.
-    cells : bool, default False
+    uses_cells : bool, default False
         Whether the cells of the rows play a part; then in a single process.
     groups : array-like of shape (n,) or table, optional
         Groups of the rows, for their cells. Default: none, so that the cells are the classes.
     multiclass : bool, default False
-        Whether labels are of any number of classes, which the cells then are unless `cells` is true.
+        Whether labels are of any number of classes, which the cells then are unless `uses_cells` is true.
     sets : bool array, shape (m, L), optional
         Sets of labels, of which `y` then has the number of each row's, and which the cells then are; so it is in
         validation rows of the caller's own. Default: a row has one label.
@@ -201,7 +201,7 @@ def prepare(
     else:
         parts = _in_memory(
             X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
-            cells, groups, multiclass, sets,
+            uses_cells, groups, multiclass, sets,
         )  # fmt: skip
     split, learned, train, held, groups_of_rows = parts
     del parts  # what is prepared below takes the place of the raw rows
@@ -245,13 +245,13 @@ class _Parts(NamedTuple):
 
 def _in_memory(
     X: Any, y: Any, known: Network | None, validation_groups: Any, encoder: InputEncoder | None, positive: Any,
-    sample_weight: Any, validation: Any, refit: bool, seed: Any, comm: Communicator, cells: bool, groups: Any,
+    sample_weight: Any, validation: Any, refit: bool, seed: Any, comm: Communicator, uses_cells: bool, groups: Any,
     multiclass: bool, sets: NDArray[Any] | None,
 ) -> _Parts:  # fmt: skip
     """Inputs that are given, not streamed, as the rows to train on and those held out."""
     inputs = all_succeed(comm, lambda: _read(X, known, encoder, comm))
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
-    found = read_groups(groups, count_rows(inputs)) if cells else None
+    found = read_groups(groups, count_rows(inputs)) if uses_cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
     split: Split = all_succeed(  # from the labels of all processes, so that they fail together or not at all
         comm,
