@@ -1,7 +1,6 @@
-"""Labels, feature checks, splits and scaling."""
+"""Labels, feature checks and splits."""
 
 import datetime
-import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.data import (
-    Standardiser,
     check_features,
     check_lengths,
     decode,
@@ -236,40 +234,3 @@ def test_groups_are_never_divided_and_fill_about_the_share():
 def test_a_split_that_cannot_serve_both_parts_is_refused(signs, options, message):
     with pytest.raises(ValueError, match=message):
         stratified_split(np.array(signs), seed=0, **options)
-
-
-def test_standardised_training_columns_have_mean_0_and_spread_1_also_far_from_zero():
-    X = (1e4 + np.random.default_rng(0).random((500, 3))).astype(np.float32)
-    scaled = Standardiser.fit(X).transform(X)
-    assert scaled.dtype == np.float32
-    np.testing.assert_allclose(scaled.mean(axis=0, dtype=float), 0.0, atol=1e-6)
-    np.testing.assert_allclose(scaled.std(axis=0, dtype=float), 1.0, atol=1e-5)
-
-
-def test_outliers_beyond_float32_are_clipped_without_a_warning():
-    scaling = Standardiser(np.zeros(1), np.full(1, 1e-30))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert scaling.transform(np.array([[1e20], [-1e20]], dtype=np.float32)).ravel().tolist() == [10.0, -10.0]
-
-
-def test_constant_columns_are_not_moved_and_outliers_are_clipped():
-    X = np.array([[0.1, 0.0], [0.1, 1.0], [0.1, 2.0]], dtype=np.float32)
-    scaler = Standardiser.fit(X, clip=3.0)
-    assert scaler.mean_[0] == 0.0 and scaler.scale_[0] == 1.0
-    far = scaler.transform(np.array([[0.1, 1e6], [0.1, -1e6]], dtype=np.float32))
-    np.testing.assert_array_equal(far, np.array([[0.1, 3.0], [0.1, -3.0]], dtype=np.float32))
-
-
-@pytest.mark.parametrize(
-    "act, message",
-    [
-        (lambda: Standardiser.fit(scipy.sparse.eye(3, format="csr")), "dense"),
-        (lambda: Standardiser.fit(np.ones(3)), "two-dimensional"),
-        (lambda: Standardiser.fit(np.eye(3), clip=0.0), "clip must be positive"),
-        (lambda: Standardiser.fit(np.eye(3)).transform(np.eye(2)), "the 3 columns seen in training, got 2"),
-    ],
-)
-def test_standardising_unusable_input_is_refused(act, message):
-    with pytest.raises(ValueError, match=message):
-        act()

@@ -262,3 +262,18 @@ def test_merit_orders_values_from_undefined_to_best(measure):
     values = [math.nan, measure.trivial(0.3, 0.01), measure.perfect(0.3)]
     merits = [measure.merit(value) for value in values]
     assert merits == [-math.inf, *(measure.oriented(value) for value in values[1:])] and merits == sorted(merits)
+
+
+@pytest.mark.parametrize("measure", [m for m in measures.defaults() if m.takes_floats], ids=str)
+@pytest.mark.parametrize("eps", [0.0, 0.01])
+def test_a_measure_of_floats_is_its_value_in_an_array(measure, eps):
+    grid = [0.0, 0.25, 0.6, 1.0]
+    of_floats = [[measure.value(P, N, 0.3, eps) for N in grid] for P in grid]
+    of_arrays = measure.value(np.array(grid)[:, None], np.array(grid), 0.3, eps)
+    np.testing.assert_allclose(of_floats, of_arrays, rtol=1e-15)
+    assert all(type(value) is float for row in of_floats for value in row)
+
+
+def test_the_measures_that_dame_and_denim_ask_at_every_step_take_floats():
+    asked = [m for m in measures.defaults() if isinstance(m, (measures.Pseudolinear, measures.PseudoConcave))]
+    assert all(m.takes_floats for m in [*asked, measures.get("kld"), measures.get("nss")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 
@@ -224,6 +225,34 @@ def test_every_setting_changes_the_step(linear_sgd, setting):
     assert np.all(np.abs(linear_sgd.parameters()[0] - plain) > 1e-5)
 
 
+def test_networks_of_other_depths_and_widths_share_the_compiled_modules(monkeypatch):
+    y = np.array([1, -1, 1], dtype="float32")
+    TrainFunctions(mlp(6, (4,), seed=0)).ascend(np.ones((3, 6), dtype="float32"), y)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a module was compiled")
+
+    monkeypatch.setattr(aesara.link.c.cmodule.GCC_compiler, "compile_str", refuse)
+    deeper = TrainFunctions(mlp(5, (4, 3, 2), seed=0))
+    deeper.set_objective((1.0, 1.0, 1.0, 1.0), 0.1)
+    sums, norm = deeper.ascend(np.ones((3, 5), dtype="float32"), y)
+    assert (sums.n_pos, sums.n_neg) == (2, 1) and norm > 0
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other processors are left as they are")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_fitted_row_leaves_no_denormal_numbers_in_the_optimiser_and_none_are_flushed_elsewhere(dtype):
+    settled = {"float32": 95.0, "float64": 730.0}[dtype]  # exp of minus this is denormal
+    functions = TrainFunctions(linear(2, seed=0, dtype=dtype))
+    functions.initialise(parameters=[np.array([[settled], [0.0]], dtype), np.zeros(1, dtype)])
+    functions.set_objective((1.0, 1.0, 1.0, 1.0), 0.1)
+    functions.ascend(np.array([[1, 1]], dtype), np.ones(1, dtype))
+    slots = [value for name, value in functions.state().items() if name.startswith("slots")]
+    assert len(slots) == 4 and not any(value.any() for value in slots)
+    assert np.array(1e-40, "float32") / np.float32(2) > 0
+    assert np.array(1e-310) / 2 > 0
+
+
 # -- evaluation --------------------------------------------------------------------------------------------------
 
 
@@ -237,6 +266,14 @@ def test_sums_before_a_step_are_those_the_step_returns(functions):
 def test_sums_are_those_of_the_scores(functions):
     functions.configure(temperature=2.0)
     assert functions.class_sums(X, Y) == pytest.approx(class_sums(functions.scores(X), Y, 2.0), rel=1e-12)
+
+
+def test_intermediate_arrays_are_kept_and_results_are_not_overwritten(functions):
+    first = functions.scores(X)
+    kept = first.copy()
+    assert not functions._scores.vm.allow_gc
+    functions.scores(-X)
+    np.testing.assert_array_equal(first, kept)
 
 
 def test_rows_in_chunks_give_what_all_rows_give(functions, monkeypatch):
