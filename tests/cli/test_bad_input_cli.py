@@ -117,7 +117,7 @@ def refused(arguments, message, capsys):
 
 
 @pytest.mark.parametrize("text, options, message", TRAIN, ids=short)
-def test_train_refuses(tmp_path, capsys, text, options, message):
+def test_a_bad_table_or_option_gets_one_line_of_error_and_no_model(tmp_path, capsys, text, options, message):
     table, model = tmp_path / "t.csv", tmp_path / "m"
     table.write_bytes(text if isinstance(text, bytes) else text.encode())
     options = options if "--target" in options else ["--target", "y", *options]

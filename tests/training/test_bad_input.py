@@ -126,7 +126,7 @@ FIT = [
 
 
 @pytest.mark.parametrize("changes, message", FIT, ids=lambda value: str(value)[:60])
-def test_fit_refuses(changes, message):
+def test_an_unusable_argument_of_fit_is_refused_with_what_was_needed(changes, message):
     arguments = {"X": X, "y": Y, "measure": "f1", "batch_size": 16, "steps": 5, **changes}
     with pytest.raises((ValueError, TypeError), match=message):
         fit(**arguments)
@@ -174,7 +174,7 @@ def test_a_model_refuses(call, message):
     (lambda: pseudolinear("bad", (0, 1, 0), (0, 1, 0)), "bad needs a denominator above 0"),
     (lambda: pseudolinear("bad", (0, 1), (1, 0, 0)), "three finite coefficients"),
 ])  # fmt: skip
-def test_measures_refuse(call, message):
+def test_an_unusable_measure_is_refused_with_what_was_needed(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
 
