@@ -209,7 +209,7 @@ def check_label_model(model: MultilabelModel) -> None:
     check_weights(model)
     n_labels, labels = len(model.priors), model.labels
     usable = all(isinstance(label, (str, int)) for label in labels)
-    require(usable, "labels must be text or whole numbers", labels)
+    require(usable and len(labels) == n_labels, f"labels must be {n_labels} texts or whole numbers", labels)
     outputs = np.shape(model.parameters[-1])[-1]
     require(outputs == n_labels, f"a network of {n_labels} scores is needed", outputs)
     require(bool(((model.priors > 0) & (model.priors < 1)).all()), "priors must lie between 0 and 1", model.priors)

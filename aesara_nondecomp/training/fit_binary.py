@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.models import Model
@@ -108,6 +109,8 @@ def fit_binary(
         refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm,
         uses_cells=uses_cells, groups=groups,
     )  # fmt: skip
+    if positive is None and further is None and comm.rank == 0:
+        _warn_of_frequent_positives(data, measure, constraints)
     goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
     prior = check_prior(given["prior"], data.prior)
     functions = _functions(data.network, optimizer, backend)
@@ -168,6 +171,28 @@ def _recipe(
             "files is streamed. Use a default algorithm."
         )
     return recipe
+
+
+def _warn_of_frequent_positives(
+    data: TrainingData, measure: measures.Measure, constraints: Sequence[measures.Constraint]
+) -> None:
+    """Say which text was taken as the positive label, if it is the frequent one and the measure is about positives."""
+    negative, positive = data.classes
+    if data.prior <= 0.5 or not isinstance(positive, (str, bytes)):
+        return
+    if constraints or _changes_with_the_labels_swapped(measure, data.prior):
+        warn_caller(
+            f"{positive!r} is the positive label, as it comes after {negative!r} in sorted order, and {data.prior:.0%} "
+            f"of the rows have it. If it should be {negative!r}, give positive={negative!r} (pos_label= of "
+            "MeasureClassifier, --positive of the command line)."
+        )
+
+
+def _changes_with_the_labels_swapped(measure: measures.Measure, prior: float) -> bool:
+    if isinstance(measure, measures.GroupMeasure):  # the worst of both classes
+        return False
+    P, N = np.array([0.2, 0.9, 0.5]), np.array([0.6, 0.3, 0.8])  # noqa: N806
+    return not np.allclose(measure.value(P, N, prior), measure.value(N, P, 1 - prior))
 
 
 def _with_threshold_rows(stopping: EarlyStopping | None, algorithm: str | Recipe) -> EarlyStopping | None:

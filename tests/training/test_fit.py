@@ -263,3 +263,26 @@ def test_batches_of_one_row_train(measure, functions):
     model = fit(X, Y, measure, network=functions, seed=0, batch_size=1, steps=1500)
     assert model.value(X, Y, "qmean") > measures.QMean().trivial(0.25) + 0.2
     assert all(step.samples == step.step for step in model.history)
+
+
+FRAUD = np.where(Y > 0, "fraud", "ok")
+
+
+@pytest.mark.parametrize(("labels", "measure", "options", "told"), [
+    (FRAUD, "f1", {}, True),
+    (FRAUD, "min", {"constraints": an.gap("tpr", at_most=0.3), "groups": np.arange(len(Y)) % 2}, True),
+    (FRAUD, "f1", {"positive": "ok"}, False),
+    (FRAUD, "min", {}, False),
+    (FRAUD, "kld", {}, False),
+    (np.where(Y > 0, "yes", "no"), "f1", {}, False),
+    (Y < 0, "f1", {}, False),
+])  # fmt: skip
+def test_text_that_is_taken_as_positive_though_most_rows_have_it_is_told(functions, labels, measure, options, told):
+    assert np.mean(Y > 0) < 0.5
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(X, labels, measure, network=functions, seed=1, steps=2, batch_size=32, validation=None, **options)
+    found = [str(each.message) for each in caught if "is the positive label" in str(each.message)]
+    assert len(found) == told
+    if told:
+        assert found[0].startswith("'ok' is the positive label") and "positive='fraud'" in found[0]

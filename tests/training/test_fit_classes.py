@@ -13,7 +13,7 @@ from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier
 from aesara_nondecomp.metrics.class_scores import ClassCalibration
-from aesara_nondecomp.models import ClassModel
+from aesara_nondecomp.models import ClassModel, class_model
 from aesara_nondecomp.models.archive import describe_measure, restore_measure
 from aesara_nondecomp.training import EarlyStopping, Phase, Recipe
 from aesara_nondecomp.training.class_held_out import judged_classes
@@ -287,9 +287,14 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("case", ALTERED)
-def test_a_file_of_what_no_model_holds_is_refused(tmp_path, model, case):
-    path = tmp_path / "altered.model"
-    replace(model, **ALTERED[case]).save(path)
+def test_what_no_model_holds_is_neither_saved_nor_loaded(tmp_path, monkeypatch, model, case):
+    path, altered = tmp_path / "altered.model", replace(model, **ALTERED[case])
+    with pytest.raises(ValueError, match="must|needed"):
+        altered.save(path)
+    assert not path.exists()
+    with monkeypatch.context() as without:
+        without.setattr(class_model, "check_class_model", lambda model: None)
+        altered.save(path)
     with pytest.raises(ValueError, match="holds what no model holds"):
         an.load_model(path)
 
