@@ -18,7 +18,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
-from aesara_nondecomp.training.held_out import judged, monitor_of
+from aesara_nondecomp.training.held_out import judged, monitor_of, warn_of_few_rows
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
@@ -122,6 +122,8 @@ def fit_binary(
         lambda choice: (choice.signs, None if choice.cell is None else choice.cell // 2),
         further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])), prior=prior,
     )  # fmt: skip
+    if choice.signs is not None:
+        warn_of_few_rows(data.classes, np.bincount(choice.signs > 0, minlength=2))
     threshold, found = judged(recipe, stopping, measure, choice, goal)
     return Model(
         functions,

@@ -27,6 +27,7 @@ from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
+from aesara_nondecomp.training.held_out import warn_of_few_rows
 from aesara_nondecomp.training.param_checks import (
     check_compilation,
     check_further,
@@ -170,6 +171,9 @@ def fit_classes(
         functions, data, recipe.phases, settings, monitor, lambda choice: [choice.cell],
         further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])),
     )  # fmt: skip
+    if choice.cell is not None:
+        n_classes = len(data.classes)
+        warn_of_few_rows(data.classes, np.bincount(choice.cell % n_classes, minlength=n_classes))
     return ClassModel(
         functions,
         choice.parameters[0],

@@ -23,6 +23,7 @@ from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.folds import is_pair
+from aesara_nondecomp.training.held_out import warn_of_few_rows
 from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
 from aesara_nondecomp.training.label_recipes import label_recipe
 from aesara_nondecomp.training.param_checks import (
@@ -127,6 +128,9 @@ def fit_labels(
         lambda choice: [None if choice.cell is None else sets[choice.cell]],
         further=further, refits=refits, measure=str(measure), sets=[sets],
     )  # fmt: skip
+    if choice.cell is not None:
+        having = sets[choice.cell].sum(axis=0)
+        warn_of_few_rows(found.labels, np.minimum(having, len(choice.cell) - having))
     return MultilabelModel(
         functions,
         choice.parameters[0],

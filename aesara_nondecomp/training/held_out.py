@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.metrics.confusion import trivial_score
 from aesara_nondecomp.training.cross_fitting import Choice
@@ -138,6 +139,30 @@ def judged(
         "validation_matrix": confusion,
         "collapsed": collapsed,
     }
+
+
+def warn_of_few_rows(names: Sequence[Any], counts: NDArray[Any]) -> None:
+    """Warn of classes or labels of which few rows were held out, whatever the model is like.
+
+    Parameters
+    ----------
+    names : sequence of K labels
+        Of the classes or labels.
+    counts : int array, shape (K,)
+        Rows of each that were held out.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 10 rows of one.
+    """
+    few = [f"{count} of {name!r}" for name, count in zip(names, counts.tolist()) if count < FEW_ROWS]
+    if few:
+        listed = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+        warn_caller(
+            f"there are few rows to hold out ({listed}): threshold or rule, probabilities and error rates follow these "
+            "rows, and may be far off on others. Give more rows of these."
+        )
 
 
 def _quantifier(choice: Choice, signs: NDArray[Any], threshold: float, *, tuned: bool) -> Quantifier:

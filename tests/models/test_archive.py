@@ -21,6 +21,8 @@ from aesara_nondecomp.models.model_file import from_archive
 from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.networks import tabular
 
+pytestmark = pytest.mark.filterwarnings("ignore:there are few rows to hold out")
+
 D = 4
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, D)) * [1, 5, 0.1, 3] + [0, 2, 0, 1]

@@ -13,7 +13,10 @@ from hostile import changed_arrays, changed_header, with_value
 from aesara_nondecomp import Checkpoint, EarlyStopping, TrainFunctions, fit, mlp
 from aesara_nondecomp.models.archive import read_archive, write_archive
 
-pytestmark = pytest.mark.filterwarnings("ignore:on the rows held out")  # so few rows may collapse
+pytestmark = [  # so few rows may collapse
+    pytest.mark.filterwarnings("ignore:on the rows held out"),
+    pytest.mark.filterwarnings("ignore:there are few rows to hold out"),
+]
 
 RNG = np.random.default_rng(0)
 Y = np.where(np.arange(90) % 3, -1, 1)
