@@ -15,7 +15,9 @@ from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.cli import report_lines
 from aesara_nondecomp.cli.model_rows import in_blocks, labelled_blocks, read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome, with_progress
-from aesara_nondecomp.cli.report_lines import judged as judged  # of the interface that `kinds` names
+from aesara_nondecomp.cli.report_lines import (
+    training_confusion as training_confusion,
+)  # for `kinds`
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.metrics import ConfusionMatrix
@@ -32,7 +34,7 @@ from aesara_nondecomp.reports.page import evaluation_page
 from aesara_nondecomp.reports.two_models import Scored
 
 
-def trained(
+def training_report(
     model: Model, matrix: ConfusionMatrix, rows: str, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
@@ -110,7 +112,7 @@ def prediction_columns(
     return ["prediction", "score", "probability"], columns_of
 
 
-def evaluated(model: Model, options: argparse.Namespace) -> Outcome:
+def evaluation_report(model: Model, options: argparse.Namespace) -> Outcome:
     """Judge a model on labelled rows.
 
     Parameters
@@ -148,7 +150,7 @@ def evaluated(model: Model, options: argparse.Namespace) -> Outcome:
     return facts, lambda: evaluation_page(model, X, signs, vote(scores), facts, options.seed), lines
 
 
-def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
+def prevalence_report(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
     """Estimate the prevalence of the positive class.
 
     Parameters
@@ -170,7 +172,7 @@ def quantified(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any], list
     return facts, [*report_lines.model_lines(facts["model"]), "", *report_lines.prevalence_lines(estimates)]
 
 
-def compared(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+def comparison_report(models: Sequence[Model], names: Sequence[str], options: argparse.Namespace) -> Outcome:
     """Judge two models on the same labelled rows.
 
     Parameters

@@ -18,8 +18,10 @@ from aesara_nondecomp.cli.class_report_lines import (
 )
 from aesara_nondecomp.cli.model_rows import read_labelled_rows
 from aesara_nondecomp.cli.outputs import Outcome
-from aesara_nondecomp.cli.report_lines import judged as judged  # of the interface that `kinds` names
 from aesara_nondecomp.cli.report_lines import steps_text, worst_of_training
+from aesara_nondecomp.cli.report_lines import (
+    training_confusion as training_confusion,
+)  # for `kinds`
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.data import count_labels
 from aesara_nondecomp.measures import Measure, multiclass
@@ -69,7 +71,7 @@ def measure_for(measure: Measure | MulticlassMeasure, y: NDArray[Any]) -> Measur
         raise ValueError(f"of several classes, {described['name']!r} takes other parameters: {error}") from None
 
 
-def trained(
+def training_report(
     model: ClassModel, matrix: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
@@ -147,7 +149,7 @@ def prediction_columns(
     return header, columns_of
 
 
-def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
+def evaluation_report(model: ClassModel, options: argparse.Namespace) -> Outcome:
     """Judge a model on labelled rows.
 
     Parameters
@@ -184,7 +186,7 @@ def evaluated(model: ClassModel, options: argparse.Namespace) -> Outcome:
     ), lines  # fmt: skip
 
 
-def quantified(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
+def prevalence_report(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
     """Estimate the prevalences of the classes.
 
     Parameters
@@ -206,7 +208,7 @@ def quantified(model: ClassModel, scores: NDArray[Any]) -> tuple[dict[str, Any],
     return facts, [*class_model_lines(facts["model"]), "", *class_prevalence_lines(facts)]
 
 
-def compared(models: Sequence[ClassModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+def comparison_report(models: Sequence[ClassModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
     """Judge two models on the same labelled rows.
 
     Parameters

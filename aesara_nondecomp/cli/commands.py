@@ -68,7 +68,7 @@ def evaluate(options: argparse.Namespace) -> int:
     """
     outputs.check_outputs(options, options.out, options.html)
     model = load_model(options.model)
-    outputs.write_outcome(options, commands_for(model).evaluated(model, options))
+    outputs.write_outcome(options, commands_for(model).evaluation_report(model, options))
     return 0
 
 
@@ -95,7 +95,7 @@ def compare(options: argparse.Namespace) -> int:
     kinds = [commands_for(model) for model in models]
     needed = "two models of the same labels, both of two classes, both of several, or both of several labels"
     require(kinds[0] is kinds[1], needed, [_labels_of(model) for model in models])
-    outputs.write_outcome(options, kinds[0].compared(models, names, options))
+    outputs.write_outcome(options, kinds[0].comparison_report(models, names, options))
     return 0
 
 
@@ -119,7 +119,7 @@ def quantify(options: argparse.Namespace) -> int:
         require(not hasattr(model, "labels"), several, getattr(model, "labels", None))
     model.require_quantifier()
     scores = np.concatenate(list(_score_blocks(model, options, of_each=True)))
-    facts, lines = commands_for(model).quantified(model, scores)
+    facts, lines = commands_for(model).prevalence_report(model, scores)
     report_lines.write_report(options.out, facts)
     outputs.print_lines(lines, options)
     return 0

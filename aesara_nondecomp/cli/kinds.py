@@ -18,8 +18,8 @@ def commands_for(model: Any) -> Any:
     Returns
     -------
     module
-        Its functions are `judged`, `trained`, `prediction_columns`, `evaluated` and `compared`, and of one label a row
-        `quantified`.
+        Its functions are `training_confusion`, `training_report`, `prediction_columns`, `evaluation_report` and
+        `comparison_report`, and of one label a row `prevalence_report`.
     """
     if isinstance(model, Model):
         from aesara_nondecomp.cli import binary_commands

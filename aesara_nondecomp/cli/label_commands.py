@@ -69,7 +69,7 @@ def label_measure(measure: Measure | MulticlassMeasure | Averaged, options: argp
             raise ValueError(f"of several labels, {found['name']!r} takes other parameters: {error}") from None
 
 
-def judged(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], str]:
+def training_confusion(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], str]:
     """The confusions of the rows that a model is judged on: those held out, or if there are none, all.
 
     Parameters
@@ -91,7 +91,7 @@ def judged(model: MultilabelModel, table: LabelledTable) -> tuple[NDArray[Any], 
     return model.calibrate(table.X, table.y).confusion_matrices(table.X, table.y), "training"
 
 
-def trained(
+def training_report(
     model: MultilabelModel, confusions: NDArray[Any], rows: str, options: argparse.Namespace, table: LabelledTable
 ) -> tuple[dict[str, Any], list[str]]:
     """The report of training.
@@ -101,7 +101,7 @@ def trained(
     model : MultilabelModel
         The model.
     confusions : array, shape (L, 4)
-        As from `judged`.
+        As from `training_confusion`.
     rows : str
         Likewise.
     options : Namespace
@@ -169,7 +169,7 @@ def prediction_columns(
     return header, columns_of
 
 
-def evaluated(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
+def evaluation_report(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
     """Judge a model on labelled rows.
 
     Parameters
@@ -201,7 +201,7 @@ def evaluated(model: MultilabelModel, options: argparse.Namespace) -> Outcome:
     return facts, lambda: label_evaluation_page(model, table.X, matrix, scores, facts, options.seed), lines
 
 
-def compared(models: Sequence[MultilabelModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
+def comparison_report(models: Sequence[MultilabelModel], names: Sequence[str], options: argparse.Namespace) -> Outcome:
     """Judge two models on the same labelled rows.
 
     Parameters

@@ -55,7 +55,7 @@ def steps_text(model: Any) -> str:
     return f"{len(model.history)} steps" + (f", best after {model.best_step}" if model.best_step else "")
 
 
-def judged(model: Any, table: LabelledTable) -> tuple[Any, str] | None:
+def training_confusion(model: Any, table: LabelledTable) -> tuple[Any, str] | None:
     """The confusion matrix of the rows that a model is judged on: those held out, or if there are none, all.
 
     Parameters

@@ -62,12 +62,12 @@ def train(options: argparse.Namespace) -> int:
     if comm.rank > 0:
         return 0  # all processes have the same model; the first one writes it
     commands = commands_for(model)
-    judged = commands.judged(model, table)
+    confusion = commands.training_confusion(model, table)
     _save(model, table, options)
     if checkpoint and not model.interrupted:  # otherwise --resume needs it
         Path(checkpoint.path).unlink(missing_ok=True)
-    if judged is not None:
-        facts, lines = commands.trained(model, *judged, options, table)
+    if confusion is not None:
+        facts, lines = commands.training_report(model, *confusion, options, table)
         report_lines.write_report(options.report, facts)
         outputs.print_lines(lines, options)
         if options.verbose:

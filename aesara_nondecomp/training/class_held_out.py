@@ -121,7 +121,7 @@ def _mean_recall(evaluation: Any) -> float:
     return float(np.mean(np.diagonal(confusion, axis1=-2, axis2=-1) / confusion.sum(axis=-1)))
 
 
-def class_monitor_of(
+def class_monitor_factory(
     stopping: EarlyStopping | None,
     measure: MulticlassMeasure,
     recipe: Recipe,
@@ -162,7 +162,7 @@ def class_monitor_of(
     return monitor
 
 
-def judged_classes(
+def class_model_fields(
     recipe: Recipe,
     stopping: EarlyStopping | None,
     measure: MulticlassMeasure,

@@ -18,7 +18,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
-from aesara_nondecomp.training.held_out import judged, monitor_of, warn_of_few_rows
+from aesara_nondecomp.training.held_out import model_fields, monitor_factory, warn_of_few_rows
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
@@ -116,7 +116,7 @@ def fit_binary(
     functions = _functions(data.network, optimizer, backend)
     recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
     settings = settings_of(recipe, given, functions, data)
-    monitor = monitor_of(stopping, measure, recipe, settings, goal)
+    monitor = monitor_factory(stopping, measure, recipe, settings, goal)
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor,
         lambda choice: (choice.signs, None if choice.cell is None else choice.cell // 2),
@@ -124,7 +124,7 @@ def fit_binary(
     )  # fmt: skip
     if choice.signs is not None:
         warn_of_few_rows(data.classes, np.bincount(choice.signs > 0, minlength=2))
-    threshold, found = judged(recipe, stopping, measure, choice, goal)
+    threshold, found = model_fields(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
         choice.parameters[0],

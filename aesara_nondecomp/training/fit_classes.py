@@ -22,7 +22,7 @@ from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
-from aesara_nondecomp.training.class_held_out import class_monitor_of, judged_classes
+from aesara_nondecomp.training.class_held_out import class_model_fields, class_monitor_factory
 from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
 from aesara_nondecomp.training.early_stopping import EarlyStopping
@@ -166,7 +166,7 @@ def fit_classes(
         check_held_cells(cells, data.held_cells(), measure, constraints, moves)
     settings = settings_of(recipe, given, functions, data)
     settings = settings._replace(sampler=class_sampler(given["sampler"], groups is not None))
-    monitor = class_monitor_of(stopping, measure, recipe, settings, len(classes), goal)
+    monitor = class_monitor_factory(stopping, measure, recipe, settings, len(classes), goal)
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor, lambda choice: [choice.cell],
         further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])),
@@ -187,7 +187,7 @@ def fit_classes(
         voters=choice.parameters[1:],
         constrained_by=constraints,
         interrupted=interrupted,
-        **judged_classes(recipe, stopping, measure, choice, goal),
+        **class_model_fields(recipe, stopping, measure, choice, goal),
     )
 
 

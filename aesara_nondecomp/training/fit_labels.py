@@ -24,7 +24,7 @@ from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping
 from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.held_out import warn_of_few_rows
-from aesara_nondecomp.training.label_held_out import judged_labels, label_monitor_of
+from aesara_nondecomp.training.label_held_out import label_model_fields, label_monitor_factory
 from aesara_nondecomp.training.label_recipes import label_recipe
 from aesara_nondecomp.training.param_checks import (
     check_compilation,
@@ -122,7 +122,7 @@ def fit_labels(
     text = data.rows.X.dtype == np.int32
     how = label_recipe(algorithm, measure, functions.cells, eps=0.5 / len(data.rows.signs), text=text)
     settings = settings_of(how.recipe, given, functions, data)
-    monitor = label_monitor_of(stopping, measure, how, settings, sets)
+    monitor = label_monitor_factory(stopping, measure, how, settings, sets)
     choice, history, interrupted = trainer.train(
         functions, data, how.recipe.phases, settings, monitor,
         lambda choice: [None if choice.cell is None else sets[choice.cell]],
@@ -143,7 +143,7 @@ def fit_labels(
         best_step=choice.step,
         voters=choice.parameters[1:],
         interrupted=interrupted,
-        **judged_labels(how, stopping, measure, choice, sets, found.labels),
+        **label_model_fields(how, stopping, measure, choice, sets, found.labels),
     )
 
 

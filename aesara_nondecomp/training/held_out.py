@@ -22,7 +22,7 @@ from aesara_nondecomp.training.run import Settings, TrainingRows
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 
-def monitor_of(
+def monitor_factory(
     stopping: EarlyStopping | None,
     measure: measures.Measure,
     recipe: Recipe,
@@ -81,7 +81,7 @@ def tunes(recipe: Recipe, stopping: EarlyStopping) -> bool:
     return stopping.tune_threshold == "auto" and not recipe.fixed_threshold
 
 
-def judged(
+def model_fields(
     recipe: Recipe,
     stopping: EarlyStopping | None,
     measure: measures.Measure,

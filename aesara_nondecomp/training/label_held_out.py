@@ -108,7 +108,7 @@ def best_thresholds(
     return np.array([tune(measure.measure, scores[:, k], signs[:, k], weight)[0] for k in range(n_labels)])
 
 
-def label_monitor_of(
+def label_monitor_factory(
     stopping: EarlyStopping | None, measure: Averaged, how: LabelRecipe, settings: Settings, sets: NDArray[Any]
 ) -> Callable[[TrainingRows, bool], ValidationMonitor] | None:
     """Return a factory that builds the monitor for one network's held-out rows.
@@ -142,7 +142,7 @@ def label_monitor_of(
     return monitor
 
 
-def judged_labels(
+def label_model_fields(
     how: LabelRecipe,
     stopping: EarlyStopping | None,
     measure: Averaged,

@@ -10,9 +10,9 @@ from aesara_nondecomp.history import collapsed_since
 from aesara_nondecomp.measures import Averaged, multiclass
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix
 from aesara_nondecomp.training import schedules
-from aesara_nondecomp.training.class_held_out import class_monitor_of
+from aesara_nondecomp.training.class_held_out import class_monitor_factory
 from aesara_nondecomp.training.early_stopping import Interval
-from aesara_nondecomp.training.label_held_out import label_monitor_of
+from aesara_nondecomp.training.label_held_out import label_monitor_factory
 from aesara_nondecomp.training.label_recipes import LabelRecipe
 from aesara_nondecomp.training.recipes import Phase
 from aesara_nondecomp.training.run import Settings, TrainingRows
@@ -140,9 +140,9 @@ SETTINGS = Settings(2000, 0.01, schedules.constant(), 0.99, 0.0, 1.0, 32, "natur
 
 def test_the_same_patience_and_interval_hold_for_several_classes_and_several_labels():
     recipe, held = Recipe((Phase(CrossEntropy(0.25)),)), TrainingRows(X, Y, None)
-    of_classes = class_monitor_of(EarlyStopping(), multiclass.get("macro_f1"), recipe, SETTINGS, 3)
+    of_classes = class_monitor_factory(EarlyStopping(), multiclass.get("macro_f1"), recipe, SETTINGS, 3)
     how, sets = LabelRecipe(recipe, np.zeros(2)), np.eye(2, dtype=bool)
-    of_labels = label_monitor_of(EarlyStopping(), Averaged("f1"), how, SETTINGS, sets)
+    of_labels = label_monitor_factory(EarlyStopping(), Averaged("f1"), how, SETTINGS, sets)
     for monitor in (of_classes, of_labels):
         assert [monitor(held, several).patience for several in (False, True)] == [3, 5]
         assert monitor(held, True).interval == EarlyStopping().interval(SETTINGS) == Interval(15, 100, 0.2)

@@ -16,7 +16,7 @@ from aesara_nondecomp.metrics.class_scores import ClassCalibration
 from aesara_nondecomp.models import ClassModel, class_model
 from aesara_nondecomp.models.archive import describe_measure, restore_measure
 from aesara_nondecomp.training import EarlyStopping, Phase, Recipe
-from aesara_nondecomp.training.class_held_out import judged_classes
+from aesara_nondecomp.training.class_held_out import class_model_fields
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.folds import plan_folds
 
@@ -304,7 +304,7 @@ def test_a_model_that_is_worse_than_one_class_for_all_rows_is_warned_of():
     choice = Choice([], 2.0 * np.eye(3)[(cell + 1) % 3], None, None, [], 1, cell)
     recipe, stopping = Recipe((), fixed_threshold=True), EarlyStopping(tune_threshold=False)
     with pytest.warns(UserWarning, match="kappa is -0.5, worse than one class for all rows"):
-        judged_classes(recipe, stopping, multiclass.get("kappa"), choice)
+        class_model_fields(recipe, stopping, multiclass.get("kappa"), choice)
 
 
 def test_more_than_200_classes_are_refused():

@@ -19,7 +19,7 @@ from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training import Phase, Recipe
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.label_folds import plan_label_folds
-from aesara_nondecomp.training.label_held_out import judged_labels
+from aesara_nondecomp.training.label_held_out import label_model_fields
 from aesara_nondecomp.training.label_recipes import label_recipe
 
 ANGLES = np.array([0.0, 2.0, 4.0])
@@ -251,7 +251,7 @@ def test_a_label_that_is_best_given_to_all_rows_is_warned_of():
     choice = Choice([], scores, None, None, [], 1, rows.codes)
     how = label_recipe("plug_in", Averaged("f1"), label_cells(Y.mean(axis=0)), eps=0.01)
     with pytest.warns(UserWarning, match=r"gives each of the labels \['b'\] to all rows or to none"):
-        found = judged_labels(how, an.EarlyStopping(), Averaged("f1"), choice, rows.sets, ("a", "b", "c"))
+        found = label_model_fields(how, an.EarlyStopping(), Averaged("f1"), choice, rows.sets, ("a", "b", "c"))
     np.testing.assert_array_equal(found["thresholds"], [0, -np.inf, 0])
     np.testing.assert_array_equal(found["validation_confusions"][1], [Y[:, 1].sum(), 0, (1 - Y[:, 1]).sum(), 0])
 
