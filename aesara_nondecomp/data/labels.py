@@ -222,7 +222,22 @@ def encode_classes_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
     return _codes(values, classes)
 
 
-def check_class_order(y: Any, classes: Sequence[Any], measure: Any) -> None:
+def is_ordered(y: Any) -> bool:
+    """Whether labels are ordered categories of pandas.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels as given.
+
+    Returns
+    -------
+    bool
+    """
+    return bool(getattr(getattr(y, "dtype", None), "ordered", False))
+
+
+def check_class_order(y: Any, classes: Sequence[Any], measure: Any, otherwise: str = "give numbers") -> None:
     """Check that the order of labels is that of the classes, for a measure of ordered classes.
 
     Parameters
@@ -232,28 +247,42 @@ def check_class_order(y: Any, classes: Sequence[Any], measure: Any) -> None:
     classes : sequence
         As in `ClassLabels.classes`.
     measure : MulticlassMeasure
-        Any other measure takes classes in any order.
+        Any other measure takes classes in any order, and this one in the reverse order too.
+    otherwise : str, default "give numbers"
+        What to do if the order is another, for the warning.
 
     Raises
     ------
     ValueError
-        If ordered categories are in another order. Of text without such an order a warning says which one is taken.
+        If ordered categories are in another order.
+
+    Warns
+    -----
+    UserWarning
+        Of text without such an order: which one is taken.
     """
-    if not measure.of_order:
+    if not measure.of_order or len(classes) == 2:
         return
-    dtype = getattr(y, "dtype", None)
-    if getattr(dtype, "ordered", False):
-        known = [label for label in dtype.categories.tolist() if label in classes]  # type: ignore[union-attr]
-        if known != list(classes):
+    if is_ordered(y):
+        known = [label for label in y.dtype.categories.tolist() if label in classes]
+        if list(classes) not in (known, known[::-1]):
             raise ValueError(
                 f"{measure} compares classes by their order, and takes labels in sorted order, got categories in the "
                 f"order {_preview(known)}. Give their places, y.cat.codes or y.codes."
             )
-    elif isinstance(classes[0], (str, bytes)):
+    elif isinstance(classes[0], (str, bytes)) and not _are_ascending_numbers(classes):
         warn_caller(
             f"{measure} compares classes by their order, and text is taken in sorted order: {_preview(classes)}. If "
-            "this is not the order of the classes, give numbers."
+            f"this is not the order of the classes, {otherwise}."
         )
+
+
+def _are_ascending_numbers(texts: Sequence[Any]) -> bool:
+    try:
+        numbers = [float(text) for text in texts]
+    except ValueError:
+        return False
+    return numbers == sorted(numbers)
 
 
 def _codes(values: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as, encode_classes_as
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
-from aesara_nondecomp.data.labels import distinct_labels
+from aesara_nondecomp.data.labels import check_class_order, distinct_labels, is_ordered
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fit_arguments import PASSED_ON
 from aesara_nondecomp.estimators.function_cache import (
@@ -282,6 +282,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
             return self
         comm = communicator(self.comm)
         spec = all_succeed(comm, lambda: self._spec_to_fit(X))
+        given = y
         X, y, weight, classes = self._checked(X, y, sample_weight, spec)
         if validation is not None:
             validation = all_succeed(comm, lambda: self._validation_rows(validation, spec, groups))
@@ -289,7 +290,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         measure, spec = self._of_classes(spec, classes)
         self.model_ = fit(
             X,
-            y,
+            given if is_ordered(given) else y,
             measure,
             network=self._network(spec),
             positive=self.pos_label,
@@ -356,10 +357,13 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
                 "with refit=True or validation=None before"
             )
         if not first and classes is not None:
-            known = self.classes_.tolist()
+            known = distinct_labels(self.classes_)
             require(distinct_labels(classes) == known, f"classes must stay those of the first call, {known}", classes)
+        given_labels = y
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
         measure, spec = self._of_classes(spec, classes)
+        if first and spec.n_scores > 1:
+            check_class_order(given_labels, classes.tolist(), measure)
         missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()
         require(not missing, "every call of partial_fit needs rows of each class", f"none of {missing}")
         state = getattr(self, "_partial", None)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches
-from aesara_nondecomp.data.labels import check_class_order
 from aesara_nondecomp.estimators.input_checks import random_state_of
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
@@ -50,24 +49,24 @@ class PartialFitState(NamedTuple):
         State of the driver. None: it starts anew.
     seen : tuple of float
         Weight of the rows seen of each class: of negatives and positives, or of several classes.
-    n_rows : int
-        How many rows that were.
-    trained : tuple of str
-        Measure and algorithm that the driver's state belongs to.
-    fitted_steps : int or None
-        Steps of the `fit` that this goes on from; None without one.
     rng : numpy Generator
         Draws the batches.
+    n_rows : int, default 0
+        How many rows were seen.
+    trained : tuple of str, default ()
+        Measure, algorithm and driver that the driver's state belongs to.
+    fitted_steps : int, optional
+        Steps of the `fit` that this goes on from. Default: it goes on from none.
     """
 
     model: Model | ClassModel | None
     functions: dict[str, NDArray[Any]] | None
     driver: dict[str, Any] | None
     seen: tuple[float, ...]
-    n_rows: int
-    trained: tuple[str, ...]
-    fitted_steps: int | None
     rng: np.random.Generator
+    n_rows: int = 0
+    trained: tuple[str, ...] = ()
+    fitted_steps: int | None = None
 
     @classmethod
     def start(cls, model: Model | ClassModel | None, random_state: Any) -> PartialFitState:
@@ -85,7 +84,7 @@ class PartialFitState(NamedTuple):
         PartialFitState
         """
         rng = np.random.default_rng(random_state_of(random_state).randint(2**31 - 1))
-        return cls(model, None, None, (), 0, (), None if model is None else len(model.history), rng)
+        return cls(model, None, None, (), rng, fitted_steps=None if model is None else len(model.history))
 
     def warm_up(self, step: int) -> float:
         """Factor on the learning rate: full first steps of an optimiser without moments would undo what was fitted.
@@ -110,7 +109,7 @@ class PartialFitState(NamedTuple):
         data : TrainingData
             The rows.
         sample_weight : array, shape (n,), or None
-            Their weights as given: those of `data` are scaled, so that calls could not be added up.
+            Weights as given, which calls have on one scale; rows of weight 0 are not in `data`.
 
         Returns
         -------
@@ -119,7 +118,8 @@ class PartialFitState(NamedTuple):
         """
         signs, cell = data.rows.signs, data.rows.cell
         of_rows = (signs > 0).astype(np.intp) if cell is None else cell
-        weights = np.bincount(of_rows, sample_weight, minlength=len(data.classes))
+        counted = None if sample_weight is None else sample_weight[sample_weight > 0]
+        weights = np.bincount(of_rows, counted, minlength=len(data.classes))
         # Copied, as copies of an estimator share the old generator.
         rng = copy.deepcopy(self.rng)
         before = self.seen or (0.0,) * len(weights)
@@ -221,10 +221,7 @@ def advance(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
         positive=positive, sample_weight=sample_weight, standardize=given["standardize"], multiclass=several,
     )  # fmt: skip
-    if before is None:
-        if several:
-            check_class_order(y, data.classes, measure)
-    else:
+    if before is not None:
         needed = "partial_fit goes on with its model: pos_label must stay as it was, so that the classes are "
         require(data.classes == before.classes, f"{needed}{before.classes}", data.classes)
     functions: Any = data.network
@@ -239,8 +236,8 @@ def advance(
         batches = MiniBatches(X, signs, batch_size, state.rng, goal.sampler, weight, dtype, cell=cell)
         averaging = value_or(given["averaging"], recipe.averaging)
         functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)
-        algorithm = given["algorithm"]
-        trained = str(goal.measure), algorithm if isinstance(algorithm, str) else type(algorithm).__name__
+        algorithm = given["algorithm"] if isinstance(given["algorithm"], str) else "a recipe"
+        trained = str(goal.measure), algorithm, type(driver).__name__
         _restore(functions, driver, state, anew=state.trained != trained)
         history: list[Any] = list(before.history) if before else []
         rate = value_or(given["learning_rate"], recipe.learning_rate)

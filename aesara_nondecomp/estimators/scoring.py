@@ -148,7 +148,7 @@ def _classes(given: Any, labels: Any, measure: measures.multiclass.MulticlassMea
     """The classes in their order: that of `labels`, or that in which those given are sorted."""
     if labels is None:
         classes = encode_classes(given).classes
-        check_class_order(given, classes, measure)
+        check_class_order(given, classes, measure, otherwise="give labels= in their order")
         return classes
     places, classes = encode_classes(labels)
     require(len(places) == len(classes), "labels must name each class once", labels)

@@ -200,7 +200,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
             If X or y is unusable, or groups are needed and missing, or given and without effect.
         """
         chosen = self.measure if measure is None else multiclass.get(measure)
-        if measure is not None:
+        if str(chosen) != str(self.measure):
             check_class_order(y, self.classes, chosen)
         grouped = class_rows_of_measure(chosen, encode_classes_as(y, self.classes), groups, self.classes)
         if grouped is None:
@@ -291,8 +291,8 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         OSError
             If the file cannot be written; a former one is left as it was.
         """
-        check_class_model(self)
         require_description(self, "saved")
+        check_class_model(self)
         calibration = self.calibration
         header = {
             "measure": describe_measure(self.measure),

@@ -352,8 +352,8 @@ class MultilabelModel(NetworkModel):
         OSError
             If the file cannot be written; a former one is left as it was.
         """
-        check_label_model(self)
         require_description(self, "saved")
+        check_label_model(self)
         header = {
             "measure": describe_measure(self.measure.measure),
             "average": self.measure.average,

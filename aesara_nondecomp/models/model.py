@@ -418,7 +418,7 @@ def to_archive(model: Model) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "measure": describe_measure(model.measure),
         "prior": model.prior,
         "classes": [plain_label(label) for label in model.classes],
-        "threshold": model.threshold,
+        "threshold": float(model.threshold),
         "network": model.network_description,
         "dtype": model.functions.network.dtype,
         "best_step": model.best_step,

@@ -42,10 +42,11 @@ def is_of_classes(y: Any, measure: Any, comm: Communicator) -> bool:
         return False
     if takes_classes(measure):
         return True
-    try:
-        measures.get(measure)
-    except ValueError as error:  # it is unknown, whatever the labels
-        raise common_error(comm, str(error)) from None
+    if isinstance(measure, str) and measure not in measures.names():
+        try:
+            measures.multiclass.get(measure)
+        except ValueError as error:  # it is unknown, whatever the labels
+            raise common_error(comm, str(error)) from None
     raise common_error(
         comm,
         why_not_classes(labels)

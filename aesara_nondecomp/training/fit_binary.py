@@ -123,7 +123,7 @@ def fit_binary(
         further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])), prior=prior,
     )  # fmt: skip
     if choice.signs is not None:
-        warn_of_few_rows(data.classes, np.bincount(choice.signs > 0, minlength=2))
+        warn_of_few_rows(map(repr, data.classes), np.bincount(choice.signs > 0, minlength=2))
     threshold, found = model_fields(recipe, stopping, measure, choice, goal)
     return Model(
         functions,
@@ -185,8 +185,8 @@ def _warn_of_frequent_positives(
     if constraints or _changes_with_the_labels_swapped(measure, data.prior):
         warn_caller(
             f"{positive!r} is the positive label, as it comes after {negative!r} in sorted order, and {data.prior:.0%} "
-            f"of the rows have it. If it should be {negative!r}, give positive={negative!r} (pos_label= of "
-            "MeasureClassifier, --positive of the command line)."
+            f"of the rows have it. Say which one is meant: positive={negative!r} or positive={positive!r} (pos_label= "
+            "of MeasureClassifier, --positive of the command line)."
         )
 
 

@@ -135,6 +135,8 @@ def fit_classes(
     given, measure, classes = all_succeed(comm, lambda: _checked(
         labels, measure, algorithm, network, optimizer, backend, unavailable, options
     ))  # fmt: skip
+    if not isinstance(network, ClassModel):
+        all_succeed(comm, lambda: check_class_order(y, classes, measure))
     constraints = given["constraints"]
     uses_cells = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
     trained = all_succeed(comm, lambda: _network(X, network, given["standardize"], classes))
@@ -173,7 +175,7 @@ def fit_classes(
     )  # fmt: skip
     if choice.cell is not None:
         n_classes = len(data.classes)
-        warn_of_few_rows(data.classes, np.bincount(choice.cell % n_classes, minlength=n_classes))
+        warn_of_few_rows(map(repr, data.classes), np.bincount(choice.cell % n_classes, minlength=n_classes))
     return ClassModel(
         functions,
         choice.parameters[0],
@@ -201,7 +203,6 @@ def _checked(
     check_compilation(isinstance(network, (ClassModel, ClassFunctions)), optimizer, backend)
     chosen = multiclass.get(measure)
     classes = encode_classes(y).classes
-    check_class_order(y, classes, chosen)
     few = f"labels must be of at most {MOST_CLASSES} classes; merge rare ones, or if y holds numbers, divide them"
     require(len(classes) <= MOST_CLASSES, few, len(classes))
     of_classes = Cells(np.full(len(classes), 1 / len(classes)))

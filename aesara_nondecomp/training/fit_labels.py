@@ -130,7 +130,8 @@ def fit_labels(
     )  # fmt: skip
     if choice.cell is not None:
         having = sets[choice.cell].sum(axis=0)
-        warn_of_few_rows(found.labels, np.minimum(having, len(choice.cell) - having))
+        names = [f"{which}{label!r}" for which in ("", "rows without ") for label in found.labels]
+        warn_of_few_rows(names, np.concatenate([having, len(choice.cell) - having]))
     return MultilabelModel(
         functions,
         choice.parameters[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -141,13 +141,13 @@ def model_fields(
     }
 
 
-def warn_of_few_rows(names: Sequence[Any], counts: NDArray[Any]) -> None:
+def warn_of_few_rows(names: Iterable[str], counts: NDArray[Any]) -> None:
     """Warn of classes or labels of which few rows were held out, whatever the model is like.
 
     Parameters
     ----------
-    names : sequence of K labels
-        Of the classes or labels.
+    names : iterable of K str
+        What the rows are of.
     counts : int array, shape (K,)
         Rows of each that were held out.
 
@@ -156,12 +156,12 @@ def warn_of_few_rows(names: Sequence[Any], counts: NDArray[Any]) -> None:
     UserWarning
         If there are fewer than 10 rows of one.
     """
-    few = [f"{count} of {name!r}" for name, count in zip(names, counts.tolist()) if count < FEW_ROWS]
+    few = [f"{count} of {name}" for name, count in zip(names, counts.tolist()) if count < FEW_ROWS]
     if few:
         listed = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
         warn_caller(
-            f"there are few rows to hold out ({listed}): threshold or rule, probabilities and error rates follow these "
-            "rows, and may be far off on others. Give more rows of these."
+            f"few rows are held out ({listed}): threshold or rule, probabilities and error rates follow these rows, "
+            "and may be far off on others. Give more of them."
         )
 
 

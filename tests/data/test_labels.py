@@ -172,6 +172,17 @@ def test_an_ordered_measure_says_which_order_of_texts_it_takes():
         check_class_order(LEVELS, SORTED, QWK)
     check_class_order(LEVELS, SORTED, MACRO_F1)
     check_class_order([0, 1, 2], (0, 1, 2), QWK)
+    check_class_order(["1", "2", "9"], ("1", "2", "9"), QWK)
+    with pytest.warns(UserWarning, match="give it by hand"):
+        check_class_order(["9", "10", "8"], ("10", "8", "9"), QWK, otherwise="give it by hand")
+
+
+def test_two_classes_have_one_order_and_a_reversed_order_is_as_good():
+    pandas = pytest.importorskip("pandas", reason="categories of that library")
+    check_class_order(["low", "high"], ("high", "low"), QWK)
+    check_class_order(pandas.Categorical(["low", "high"], ["low", "high"], ordered=True), ("high", "low"), QWK)
+    sizes = ["small", "medium", "large"]
+    check_class_order(pandas.Categorical(sizes, sizes, ordered=True), ("large", "medium", "small"), QWK)
 
 
 @pytest.mark.parametrize("classes", [("low", "mid", "high"), (3, 1, 2), (2.0, 0.0, 1.0), (b"b", b"a", b"c")])

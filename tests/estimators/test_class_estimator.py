@@ -278,6 +278,17 @@ def test_the_order_of_labels_is_that_of_the_classes():
         oriented_value(y, predicted, "qwk", labels=[*levels, "low"])
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_the_estimator_knows_the_order_of_categories(method):
+    pandas = pytest.importorskip("pandas", reason="categories of that library")
+    order = {"rare": 0, "fair": 1, "common": 2}  # sorted, and reversed
+    right = pandas.Series(pandas.Categorical(Y, categories=list(order), ordered=True))
+    wrong = pandas.Series(pandas.Categorical(Y, categories=["fair", "rare", "common"], ordered=True))
+    assert getattr(tiny("qwk"), method)(X, right).classes_.tolist() == sorted(order)
+    with pytest.raises(ValueError, match=r"categories in the order \['fair', 'rare', 'common'\]"):
+        getattr(tiny("qwk"), method)(X, wrong)
+
+
 def test_a_model_of_texts_says_which_order_another_measure_takes(fitted):
     with pytest.warns(UserWarning, match="qwk compares classes by their order"):
         fitted.model_.value(NEW, Y_NEW, "qwk")

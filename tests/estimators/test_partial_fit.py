@@ -38,6 +38,23 @@ def test_weights_of_all_calls_count_on_one_scale_as_repeated_rows_do():
     assert rows.prior_ == pytest.approx(parts.prior_)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_of_weight_zero_are_as_if_they_were_not_there(classes):
+    y = np.arange(240) % classes
+    weight = np.where(np.arange(240) < 60, 0.0, 2.0)
+    measure = "f1" if classes == 2 else "min_recall"
+    with_zeros = tiny(measure).partial_fit(X, y, sample_weight=weight)
+    without = tiny(measure).partial_fit(X[60:], y[60:], sample_weight=weight[60:])
+    for one, other in zip(with_zeros.model_.parameters, without.model_.parameters):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_classes_that_are_times_are_those_of_the_first_call():
+    y = np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")[Y]
+    begun = tiny().partial_fit(X, y, classes=np.unique(y))
+    assert begun.partial_fit(X, y, classes=begun.classes_).n_iter_ == 8
+
+
 @pytest.mark.parametrize("measure", ["f1", "min"])
 def test_one_pass_over_the_rows_of_fit_does_not_undo_it(measure):
     fitted = tiny(measure, hidden=(64, 64), steps=300, batch_size=240).fit(X, Y)

@@ -47,7 +47,7 @@ def test_the_classifier_predicts_texts_and_shares_and_survives_pickling(fitted):
         fitted.predict([None])
 
 
-@pytest.mark.filterwarnings("ignore:there are few rows to hold out")
+@pytest.mark.filterwarnings("ignore:few rows are held out")
 def test_words_of_rows_held_out_or_of_weight_0_are_not_learned():
     texts, weight = [*TEXTS, "unseen unseen", "unseen unseen"], np.r_[np.ones(200), 0, 0]
     weighted = classifier(steps=1).fit(texts, [*Y, True, False], sample_weight=weight)

@@ -39,8 +39,10 @@ def test_f2_is_answered_by_what_trains_it_and_not_by_a_beta_of_one():
 
 
 def test_a_name_that_is_unknown_is_said_so_for_labels_of_several_classes_too():
-    with pytest.raises(ValueError, match="unknown measure 'f1_macro'. It is 'macro_f1'"):
+    with pytest.raises(ValueError, match="unknown measure 'f1_macro'. It is 'macro_f1'.* Take 'macro_f1'"):
         an.fit(np.ones((30, 1)), np.arange(30) % 3, "f1_macro")
+    with pytest.raises(ValueError, match="Did you mean 'macro_f1'"):
+        an.fit(np.ones((30, 1)), np.arange(30) % 3, "macrof1")
     with pytest.raises(ValueError, match="labels for 'jaccard' must be of two classes, got 3"):
         an.fit(np.ones((30, 1)), np.arange(30) % 3, "jaccard")
 

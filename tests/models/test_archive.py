@@ -21,7 +21,7 @@ from aesara_nondecomp.models.model_file import from_archive
 from aesara_nondecomp.models.onnx import export_onnx
 from aesara_nondecomp.networks import tabular
 
-pytestmark = pytest.mark.filterwarnings("ignore:there are few rows to hold out")
+pytestmark = pytest.mark.filterwarnings("ignore:few rows are held out")
 
 D = 4
 RNG = np.random.default_rng(0)
@@ -319,6 +319,12 @@ def test_what_could_not_be_loaded_is_not_saved_and_leaves_the_old_file(name, mod
     with pytest.raises(ValueError, match=name):
         model.save(path)
     assert path.read_bytes() == before
+
+
+def test_a_threshold_of_any_float_type_is_kept(model, path):
+    model.threshold = np.float32(0.25)
+    model.save(path)
+    assert load_model(path).threshold == 0.25
 
 
 @pytest.mark.parametrize("extra", [{"a": np.int64(1)}, {"a": {1, 2}}, [1]])

@@ -292,7 +292,7 @@ FEW = np.arange(N_ROWS) < 9
 OF_FEW = {
     "two classes": (FEW, "qmean", "9 of True"),
     "three classes": (np.where(FEW, 2, np.arange(N_ROWS) % 2), "min_recall", "9 of 2"),
-    "labels": (np.c_[np.arange(N_ROWS) % 2, ~FEW], "f1", "9 of 1"),
+    "labels": (np.c_[np.arange(N_ROWS) % 2, ~FEW], "f1", "9 of rows without 1"),
 }
 
 
@@ -302,4 +302,4 @@ def test_a_class_or_label_of_which_few_rows_are_held_out_is_named(kind):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         an.fit(X, y, measure, network=(4,), seed=1, steps=2, validation=3)
-    assert [named in str(each.message) for each in caught if "few rows to hold out" in str(each.message)] == [True]
+    assert [named in str(each.message) for each in caught if "few rows are held out" in str(each.message)] == [True]

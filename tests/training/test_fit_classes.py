@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.drivers.multiclass import FixedGains
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells
@@ -284,6 +285,14 @@ ALTERED = {
     "calibration of networks": {"quantifier": ClassQuantifier(*OF_NETWORKS, ClassCalibration(1.0, np.zeros(1)))},
     "best_step": {"best_step": -1},
 }
+
+
+def test_a_graph_of_ones_own_is_told_that_it_cannot_be_saved(tmp_path):
+    inputs = at.matrix("X", dtype="float32")
+    W, b = aesara.shared(np.ones((2, 3), "float32")), aesara.shared(np.float32(0.5))
+    own = an.fit(X, Y, "macro_f1", network=an.Network(inputs, at.dot(inputs, W) * b, [W, b]), steps=2, validation=None)
+    with pytest.raises(ValueError, match="this model cannot be saved"):
+        own.save(tmp_path / "own.model")
 
 
 @pytest.mark.parametrize("case", ALTERED)

@@ -59,7 +59,7 @@ def test_a_model_of_texts_is_saved_pickled_and_trained_further(tmp_path, model):
 
 
 @pytest.mark.filterwarnings("ignore:on the rows held out")
-@pytest.mark.filterwarnings("ignore:there are few rows to hold out")
+@pytest.mark.filterwarnings("ignore:few rows are held out")
 def test_a_plain_call_on_texts_trains_attention_also_in_the_classifier():
     X, Y = texts(60, 3)
     model = an.fit(X, Y, steps=2, validation=None, seed=0)
