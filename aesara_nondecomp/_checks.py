@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,12 @@ def require(condition: bool, need: str, got: Any) -> None:
     """Raise a ValueError, "`need`, got `got`", unless `condition` holds."""
     if not condition:
         raise ValueError(f"{need}, got {shown(got)}")
+
+
+def check_listed(name: str, value: Any) -> None:
+    """Refuse a text where several are taken, as it would be read letter by letter."""
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    require(several, f"{name} must be a sequence of texts, such as [{shown(value)}]", value)
 
 
 def shown(value: Any) -> str:

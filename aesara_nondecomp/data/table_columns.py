@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
-from aesara_nondecomp._checks import require, suggestion
+from aesara_nondecomp._checks import check_listed, require, suggestion
 from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct
 
 
@@ -113,7 +113,8 @@ def read_table(
     Raises
     ------
     ValueError
-        If a column is missing or named twice, holds neither numbers nor text, or differs in length from the others.
+        If `names`, `categorical` or `missing` is a single text, or a column is missing or named twice, holds neither
+        numbers nor text, or differs in length from the others.
 
     Examples
     --------
@@ -121,6 +122,8 @@ def read_table(
     >>> table.cells["age"], table.categories
     (array([31, None], dtype=object), frozenset({'zip'}))
     """
+    for name, value in (("names", names or ()), ("categorical", categorical), ("missing", missing)):
+        check_listed(name, value)
     columns = table if isinstance(table, TableColumns) else _read_columns(table, names)
     check_names([*(names or ()), *categorical], columns.cells)
     columns = columns._replace(categories=columns.categories | set(categorical))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require, suggestion
+from aesara_nondecomp._checks import check_listed, require, suggestion
 from aesara_nondecomp.data.arrow_tables import is_arrow, open_arrow
 from aesara_nondecomp.data.files import (
     STANDARD_STREAM,
@@ -81,7 +81,14 @@ class TableFiles(NamedTuple):
         Returns
         -------
         context manager of OpenTable
+
+        Raises
+        ------
+        ValueError
+            If `drop`, `categorical` or `missing` is a single text, or the table cannot be read.
         """
+        for name in ("drop", "categorical", "missing"):
+            check_listed(name, getattr(self, name))
         return open_table(self.source, self.delimiter, self.decimal)
 
     def features(self, names: Sequence[str], target: str) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs the extra files")
 pandas = pytest.importorskip("pandas", reason="needs the extra files")
 
+from aesara_nondecomp import data  # noqa: E402
 from aesara_nondecomp.data import TableEncoder, read  # noqa: E402
 from aesara_nondecomp.data.table_files import open_table  # noqa: E402
 
@@ -121,3 +122,10 @@ def test_a_table_is_read_from_standard_input(monkeypatch):
     with open_table("-") as table:
         columns = table.read(table.names, ())
     assert TableEncoder.fit(columns).feature_names == ("age", "code", "colour=blue", "colour=red")
+
+
+@pytest.mark.parametrize("name", ["drop", "categorical", "missing"])
+def test_a_single_text_is_not_read_letter_by_letter(name, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,ab,label\n" + "1,2,3,0\n1,2,3,1\n" * 5)
+    with pytest.raises(ValueError, match=f"{name} must be a sequence of texts"):
+        data.TableFiles(tmp_path / "t.csv", **{name: "ab"}).opened()

@@ -273,3 +273,9 @@ def test_text_in_a_numeric_column_is_refused_by_column_and_cell():
 @pytest.mark.parametrize("cell", ["", " ", "?", "NA", "n/a", "NaN", "null", None, float("nan"), np.nan])
 def test_a_missing_value_is_recognised(cell):
     assert is_missing(cell) and not is_missing("nano") and not is_missing(0)
+
+
+@pytest.mark.parametrize("name", ["names", "categorical", "missing"])
+def test_a_single_text_is_not_read_letter_by_letter(name):
+    with pytest.raises(ValueError, match=rf"{name} must be a sequence of texts, such as \['ab'\], got 'ab'"):
+        read_table({"a": [1, 2], "b": [1, 2], "ab": [3, 4]}, **{name: "ab"})

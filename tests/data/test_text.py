@@ -9,6 +9,7 @@ import pytest
 
 from aesara_nondecomp import Checkpoint, fit, load_model, networks
 from aesara_nondecomp.data import MiniBatches, Vocabulary, check_tokens, is_text
+from aesara_nondecomp.data.text import check_texts
 from aesara_nondecomp.data.tokens import used_width
 from aesara_nondecomp.training.recipes import Problem, recipe_for
 
@@ -241,3 +242,10 @@ def test_training_on_texts_resumes_from_a_checkpoint_to_the_same_bits(trained, t
     straight = fit(texts, y, "kld", steps=30, **{**common, "checkpoint": tmp_path / "other.npz"})
     for one, other in zip(resumed.parameters, straight.parameters):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("table", [{"text": ["good", "bad"]}, {"good", "bad"}])
+def test_a_table_of_texts_is_no_list_of_them(table):
+    """Its one text would be the name of its column; a set has no order."""
+    with pytest.raises(ValueError, match="of a table, pass its column of texts"):
+        check_texts(table)
