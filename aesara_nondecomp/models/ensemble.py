@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
+from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import number, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.data import check_lengths, decode, encode_as
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model import Model
+
+ROUNDING = 1e-6  # of probabilities in float32
 
 
 class SoftVote:
@@ -60,6 +63,8 @@ class SoftVote:
     def __init__(
         self, models: Sequence[Any], measure: measures.Measure | str | None = None, *, positive: Any = None
     ) -> None:
+        listed = isinstance(models, Iterable) and not isinstance(models, (str, Mapping))
+        require(listed, "a vote needs a list of classifiers", models)
         self.models = list(models)
         require(len(self.models) > 0, "a vote needs at least one model", models)
         members = [_Member.of(given) for given in self.models]
@@ -82,10 +87,13 @@ class SoftVote:
         Raises
         ------
         ValueError
-            If a classifier cannot use `X`.
+            If a classifier cannot use `X`, or answers with what are no probabilities or decisions of its rows.
         """
         members = [_Member.of(given) for given in self.models]
-        return np.asarray(np.mean([member.soft_labels(X, self.classes[1]) for member in members], axis=0))
+        labels = [member.soft_labels(X, self.classes[1]) for member in members]
+        counts = [len(own) for own in labels]
+        require(len(set(counts)) == 1, "all classifiers of a vote must answer for the same rows", counts)
+        return np.asarray(np.mean(labels, axis=0))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
@@ -176,15 +184,26 @@ class _Member(NamedTuple):
     def soft_labels(self, X: Any, positive: Any) -> NDArray[Any]:
         """tanh(margin / 2) of each row."""
         if self._has_probabilities():
-            share = np.asarray(self.classifier.predict_proba(X))[:, self.classes().index(positive)]
+            share = self._answers("predict_proba", X, ndim=2)[:, self.classes().index(positive)]
             cut = 0.5 if self.threshold is None else self.threshold
             # This is tanh of half the difference of the log-odds, which are infinite for a share of 0 or 1.
             above, below = share * (1.0 - cut), cut * (1.0 - share)
             return np.asarray((above - below) / (above + below))
         own = self.classifier.threshold if isinstance(self.classifier, Model) else 0.0
         cut = own if self.threshold is None else self.threshold
-        scores = np.asarray(self.classifier.decision_function(X))  # of the second class
+        scores = self._answers("decision_function", X, ndim=1)  # of the second class
         return np.asarray(np.tanh(((scores if self.classes()[1] == positive else -scores) - cut) / 2))
+
+    def _answers(self, method: str, X: Any, ndim: int) -> NDArray[Any]:
+        """What a method of the classifier returns: finite numbers, and of probabilities two columns in [0, 1]."""
+        found = as_floats(getattr(self.classifier, method)(X), method)
+        whose = f"{method} of {type(self.classifier).__name__}"
+        shaped = found.ndim == ndim and found.shape[1:] in ((), (2,))
+        require(shaped, f"{whose} must have shape {'(n,)' if ndim == 1 else '(n, 2)'}", found.shape)
+        require(bool(np.isfinite(found).all()), f"{whose} must be finite", "NaN or infinity")
+        inside = ndim == 1 or bool((found >= -ROUNDING).all() and (found <= 1 + ROUNDING).all())
+        require(inside, f"{whose} must lie in [0, 1]", found[:1].tolist())
+        return found
 
 
 def _check_classifier(classifier: Any) -> None:

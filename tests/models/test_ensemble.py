@@ -180,3 +180,38 @@ def test_what_cannot_vote_is_refused_with_the_reason(models):
         SoftVote(models, positive="no")
     with pytest.raises(ValueError, match="one of the labels"):
         SoftVote([Probable(0, 1)], "f1", positive=2)
+
+
+class Answering:
+    """A fitted classifier that answers as it is told."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, **answers):
+        for method, answer in answers.items():
+            setattr(self, method, lambda X, answer=answer: answer)
+
+
+HALF = np.full((3, 2), 0.5)
+WRONG = {
+    "NaN": (Answering(predict_proba=HALF * np.nan), "predict_proba of Answering must be finite"),
+    "percentages": (Answering(predict_proba=HALF * 100), r"must lie in \[0, 1\]"),
+    "log-probabilities": (Answering(predict_proba=np.log(HALF)), r"must lie in \[0, 1\]"),
+    "one column": (Answering(predict_proba=HALF[:, :1]), r"must have shape \(n, 2\), got \(3, 1\)"),
+    "a vector": (Answering(predict_proba=HALF[:, 0]), r"must have shape \(n, 2\), got \(3,\)"),
+    "a matrix": (Answering(decision_function=HALF), r"must have shape \(n,\), got \(3, 2\)"),
+    "other rows": (Answering(decision_function=np.ones(2)), r"must answer for the same rows, got \[3, 2\]"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_no_answer_of_a_classifier_is_refused_and_not_counted_as_negative(case):
+    classifier, message = WRONG[case]
+    vote = SoftVote([Answering(predict_proba=HALF), classifier], "f1")
+    with pytest.raises(ValueError, match=message):
+        vote.predict(np.zeros((3, 1)))
+
+
+def test_a_single_classifier_is_no_list_of_them():
+    with pytest.raises(ValueError, match="a vote needs a list of classifiers"):
+        SoftVote(Answering(predict_proba=HALF))
