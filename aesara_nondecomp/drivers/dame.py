@@ -87,7 +87,7 @@ class DAME(AdaptiveDriver):
         return RewardWeights.on(self.reward, *pair)
 
     def needs_refresh(self) -> bool:
-        return self.steps_left == 0
+        return self.steps_left <= 0  # below 0 if nobody asked when the round ended
 
     def refresh(self, sums: ClassSums) -> None:
         check_sums(sums)  # before the rates are discarded

@@ -379,3 +379,15 @@ assert not [name for name in sys.modules if name.split(".")[0] == "aesara"]
 def test_drivers_and_recipes_work_without_aesara_being_imported():
     done = subprocess.run([sys.executable, "-c", WITHOUT_AESARA], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_round_whose_end_nobody_asked_for_is_over_all_the_same():
+    driver = DAME("f1", P, inner_steps=2)
+    sums = class_sums([1.0, -1.0, 2.0, -2.0], [1, -1, 1, -1])
+    driver.observe(sums)
+    assert driver.needs_refresh()  # not one has begun
+    driver.refresh(sums)
+    assert not driver.needs_refresh()
+    for _ in range(5):
+        driver.observe(sums)
+    assert driver.needs_refresh()
