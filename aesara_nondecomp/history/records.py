@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.metrics import ClassSums, ConfusionMatrix
 
@@ -227,8 +228,12 @@ def to_frame(history: Any) -> pandas.DataFrame:
     ------
     ImportError
         If pandas is missing.
+    ValueError
+        If it is none of these.
     """
     history = getattr(getattr(history, "model_", history), "history", history)
+    usable = isinstance(history, Sequence) and all(isinstance(step, (Step, ClassStep)) for step in history)
+    require(usable, "to_frame needs a model, or its history: steps and not evaluations", history)
     try:
         import pandas
     except ImportError:

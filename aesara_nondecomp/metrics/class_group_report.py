@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text
-from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure
+from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
 from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, worst_value
 from aesara_nondecomp.metrics.class_scores import cell_confusion
@@ -153,12 +154,12 @@ class ClassGroupReport(NamedTuple):
         known = [group for group in self.groups if not math.isnan(group.mean_recall)]
         return min(known, key=lambda group: group.mean_recall, default=None)
 
-    def value(self, measure: GroupMeasure) -> dict[str, float]:
+    def value(self, measure: str | GroupMeasure) -> dict[str, float]:
         """Evaluate a measure of the worst group.
 
         Parameters
         ----------
-        measure : measures.multiclass.GroupMeasure
+        measure : str or measures.multiclass.GroupMeasure
             Such as "worst_cell".
 
         Returns
@@ -166,13 +167,20 @@ class ClassGroupReport(NamedTuple):
         dict of str to float
             Its "value", the ends "low" and "high" of its 95 % interval, and as "trivial" the best value of one class
             for all rows. All NaN if no group takes part, as in the mean recall if none has all classes.
+
+        Raises
+        ------
+        ValueError
+            If the measure is unknown, or is none of groups.
         """
+        found: Any = get(measure)
+        require(isinstance(found, GroupMeasure), "a measure of the worst group is needed, as 'worst_cell'", found)
         labels = tuple(dict.fromkeys(cell.label for cell in self.cells))
         rest = [0] * len(labels)
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + rest) for name in ("right", "rows"))
         index = np.repeat(np.arange(len(rows)), rows)
         cells = GroupedCells.of(index, tuple(group.name for group in self.groups), labels)
-        return worst_value(measure, right, cells, cells.own.T)
+        return worst_value(found, right, cells, cells.own.T)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None.

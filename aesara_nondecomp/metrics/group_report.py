@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import number_text
-from aesara_nondecomp.measures import Cells, GroupMeasure
+from aesara_nondecomp.measures import Cells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import jeffreys_interval
 from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, share_of, worst_value
 
@@ -139,12 +140,12 @@ class GroupReport(NamedTuple):
         known = [group for group in self.groups if not math.isnan(group.balanced_accuracy)]
         return min(known, key=lambda group: group.balanced_accuracy, default=None)
 
-    def value(self, measure: GroupMeasure) -> dict[str, float]:
+    def value(self, measure: str | GroupMeasure) -> dict[str, float]:
         """Evaluate a measure of the worst group.
 
         Parameters
         ----------
-        measure : GroupMeasure
+        measure : str or GroupMeasure
             Such as "worst_cell".
 
         Returns
@@ -152,10 +153,17 @@ class GroupReport(NamedTuple):
         dict of str to float
             Its "value", the ends "low" and "high" of its 95 % interval, and as "trivial" the better value of the two
             constant predictions. All NaN if no group takes part, as in balanced accuracy if none has both classes.
+
+        Raises
+        ------
+        ValueError
+            If the measure is unknown, or is none of groups.
         """
+        found: Any = get(measure)
+        require(isinstance(found, GroupMeasure), "a measure of the worst group is needed, as 'worst_cell'", found)
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
         cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
-        return worst_value(measure, right, cells, (cells.positive, ~cells.positive))
+        return worst_value(found, right, cells, (cells.positive, ~cells.positive))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None.

@@ -222,6 +222,12 @@ def trivial_label_value(measure: Averaged, confusions: Array) -> float:
 def _matrices(named: dict[str, Any]) -> list[Array]:
     """Matrices of booleans of one shape."""
     found = [as_array(given, name) for name, given in named.items()]
+    columns = {name: list(given.columns) for name, given in named.items() if hasattr(given, "columns")}
+    for name, own in columns.items():
+        first = next(iter(columns))
+        require(
+            own == columns[first], f"{name} must have the columns of {first}, {columns[first]}, in their order", own
+        )
     for name, matrix in zip(named, found):
         usable = matrix.ndim == 2 and matrix.size > 0 and bool(np.isin(matrix, (0, 1)).all())
         require(usable, f"{name} must be a matrix of 0 and 1, with a column for each label", named[name])

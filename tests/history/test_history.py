@@ -239,3 +239,9 @@ def test_the_confusion_matrix_of_an_evaluation_has_its_former_name_too(model):
     with pytest.warns(DeprecationWarning, match="Evaluation.table is now spelled confusion_matrix") as caught:
         assert evaluation.table == evaluation.confusion_matrix
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("strange", [None, [Evaluation(1, 0.5, 1, 1, 1, 1, False)], 3])
+def test_what_is_no_history_is_no_frame(strange):
+    with pytest.raises(ValueError, match="to_frame needs a model, or its history"):
+        to_frame(strange)

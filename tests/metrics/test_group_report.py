@@ -242,3 +242,11 @@ def test_a_picture_without_matplotlib_names_the_extra(found, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"aesara-nondecomp\[plots\]"):
         found.plot()
+
+
+def test_a_measure_of_the_worst_group_can_be_given_by_its_name():
+    report = GroupReport.of(PREDICTED, CELL, NAMES, ("no", "yes"))
+    assert report.value("worst_cell") == report.value(measures.get("worst_cell"))
+    for other in ("f1", measures.get("min")):
+        with pytest.raises(ValueError, match="a measure of the worst group is needed, as 'worst_cell', got"):
+            report.value(other)

@@ -136,3 +136,11 @@ def test_labels_of_few_rows_and_few_differences_are_warned_of():
     second[:3] ^= True
     with pytest.warns(UserWarning, match="differences from 3 rows"):
         bootstrap_labels_difference(TRUTH, FIRST, second, ["f1"], n_resamples=2)
+
+
+def test_frames_whose_labels_are_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas", reason="frames of that library")
+    truth = pandas.DataFrame(np.eye(3, dtype=int)[np.arange(60) % 3], columns=list("abc"))
+    assert bootstrap_labels(truth, truth, ["macro_f1"], n_resamples=10)
+    with pytest.raises(ValueError, match=r"must have the columns of .*, \['a', 'b', 'c'\], in their order"):
+        bootstrap_labels(truth, truth[["c", "b", "a"]], ["macro_f1"], n_resamples=10)
