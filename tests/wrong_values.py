@@ -189,6 +189,7 @@ BAD = {
         lambda: 1,
         lambda step: "a",
         lambda step: math.nan,
+        lambda step: -1.0,
         lambda step: 1 / 0,
         lambda step: HUGE,
         lambda step: [1],

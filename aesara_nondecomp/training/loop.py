@@ -19,6 +19,7 @@ from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.training.divergence import divergence
+from aesara_nondecomp.training.schedules import factor_at
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
@@ -53,7 +54,7 @@ def train(
     learning_rate : float
         Above 0.
     schedule : callable, optional
-        Takes the index of a step, from 0, and returns a factor on the learning rate. Default: constant 1.
+        Takes the index of a step, from 0, and returns a factor of at least 0 on the learning rate. Default: constant 1.
     round_data : (X, y), optional
         Rows to evaluate when a driver asks for a refresh. Default: a batch with both classes, drawn each time.
     normalize : {"prior", "batch"}, default "prior"
@@ -75,8 +76,9 @@ def train(
     Raises
     ------
     ValueError
-        If `learning_rate` or `normalize` is not as described above; or if training diverges, so that the gradient or a
-        class sum is not finite. Then the driver stays as it was, but the parameters may have moved.
+        If `learning_rate`, `normalize` or a factor of the schedule is not as described above; or if training diverges,
+        so that the gradient or a class sum is not finite. Then the driver stays as it was, but the parameters may have
+        moved.
     RuntimeError
         If another thread trains these functions.
     """
@@ -89,7 +91,7 @@ def train(
         if takes:
             functions.lock.take()
         try:
-            rate = learning_rate * schedule(step)
+            rate = learning_rate * factor_at(schedule, step)
             record: Step | ClassStep
             if functions.several_classes:
                 assert driver.several_classes

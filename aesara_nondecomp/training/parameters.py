@@ -128,16 +128,14 @@ def _network(name: str, value: Any) -> Any:
 
 
 def _schedule(name: str, value: Any) -> Any:
-    schedule, need = schedules.get(value, 1), f"{name} must be a function from the step to a number"
+    """A function is called for step 0; the training loop checks what it returns for later steps."""
+    need = f"{name} must be a function from the step to a finite number of at least 0"
+    schedule = schedules.get(value, 1)
     try:
         at_start = schedule(0)
     except Exception as error:  # a callable can raise anything
         raise ValueError(f"{need}, but raised {shown(error)}") from error
-    try:
-        usable = math.isfinite(number(name, at_start))
-    except ValueError:
-        usable = False
-    require(usable, need, at_start)
+    require(schedules.is_factor(at_start), need, at_start)
     return value
 
 

@@ -19,6 +19,7 @@ from aesara_nondecomp.step.prefetch import row_loader_for
 from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
 from aesara_nondecomp.training.recipes import Phase
+from aesara_nondecomp.training.schedules import factor_at
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
     from aesara_nondecomp.step.class_functions import ClassFunctions
@@ -324,7 +325,7 @@ class _PhaseState:
             self.driver,
             self.batches,
             learning_rate=self.settings.learning_rate,
-            schedule=lambda step: schedule(step - before),
+            schedule=lambda step: factor_at(schedule, step - before),  # an error names the step that the schedule got
             round_data=self.round_data,
             normalize=self.settings.normalize,
             after=last,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
-from aesara_nondecomp._checks import choose, number, positive_int, require
+from aesara_nondecomp._checks import choose, number, positive_int, require, shown
 
 Schedule = Callable[[int], float]
 
@@ -111,3 +112,50 @@ def get(schedule: str | Schedule, steps: int) -> Schedule:
         "inverse_root": inverse_root,
     }
     return choose("schedule", schedule, builders)()
+
+
+def factor_at(schedule: Schedule, step: int) -> float:
+    """The factor on the learning rate of a step, checked.
+
+    Parameters
+    ----------
+    schedule : callable
+        Takes the index of a step, from 0, and returns a factor.
+    step : int
+        The index.
+
+    Returns
+    -------
+    float
+        As the schedule returned it.
+
+    Raises
+    ------
+    ValueError
+        If it is not a finite number of at least 0.
+    """
+    factor = schedule(step)
+    if not is_factor(factor):
+        need = "schedule must return a finite number of at least 0"
+        raise ValueError(f"{need}, got {shown(factor)} at step {step} (from 0)")
+    return factor
+
+
+def is_factor(value: Any) -> bool:
+    """Whether a value can multiply a learning rate: a finite number of at least 0.
+
+    Parameters
+    ----------
+    value : object
+        What a schedule returned.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(value, float):  # as at almost each step: `number` takes ten times as long
+        return 0 <= value < math.inf
+    try:
+        return 0 <= number("factor", value) < math.inf
+    except ValueError:
+        return False

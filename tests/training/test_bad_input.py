@@ -112,7 +112,8 @@ FIT = [
     ({"sampler": "balanced", "batch_size": 1}, "room for both classes in a batch, got batch_size=1"),
     ({"seed": -1}, "seed must be a non-negative integer.*got -1"),
     ({"seed": "x"}, "seed must be a non-negative integer.*got 'x'"),
-    ({"schedule": type}, "schedule must be a function from the step to a number, got <class 'int'>"),
+    ({"schedule": type}, "schedule must be a function .* to a finite number of at least 0, got <class 'int'>"),
+    ({"schedule": lambda step: -1.0}, "schedule must be a function .* to a finite number of at least 0, got -1"),
     # measures that the algorithm does not serve
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1, which is pseudolinear. Use 'dame'"),
     ({"measure": "qmean", "algorithm": "dame_ns"}, "'dame' cannot train for qmean.*Use 'duple'"),

@@ -328,6 +328,18 @@ def test_the_schedule_scales_the_learning_rate_from_step_0(functions):
     assert [step.learning_rate for step in islice(steps, 3)] == pytest.approx([0.5, 0.25, 0.5 / 3])
 
 
+@pytest.mark.parametrize("wrong", [-0.2, None, math.nan])
+def test_a_factor_that_cannot_scale_the_rate_stops_before_its_step(functions, wrong):
+    stub = FixedBatches([without_ones(PROBLEM)], P)
+    steps = train(functions, CrossEntropy(P), stub, learning_rate=RATE, schedule=lambda step: [1.0, wrong][step])
+    next(steps)
+    weights = functions.parameters()
+    with pytest.raises(ValueError, match=f"schedule must return .* got {wrong} at step 1"):
+        next(steps)
+    for before, after in zip(weights, functions.parameters()):
+        np.testing.assert_array_equal(before, after)
+
+
 def test_a_later_phase_continues_the_counts(functions):
     stub = FixedBatches([without_ones(PROBLEM)], P)
     last = list(islice(train(functions, CrossEntropy(P), stub, learning_rate=RATE), 3))[-1]

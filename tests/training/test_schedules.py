@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -64,6 +65,17 @@ def test_a_function_is_taken_as_it_is():
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(ValueError, match="unknown schedule 'cosin'. Did you mean 'cosine'"):
         schedules.get("cosin", STEPS)
+
+
+@pytest.mark.parametrize("wrong", [None, math.nan, math.inf, -0.2, "a", [1.0]])
+def test_a_factor_is_checked_at_each_step(wrong):
+    def schedule(step):
+        return 1.0 if step < 6 else wrong
+
+    assert schedules.factor_at(schedule, 5) == 1.0
+    message = f"schedule must return a finite number of at least 0, got {wrong!r} at step 6 (from 0)"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        schedules.factor_at(schedule, 6)
 
 
 @pytest.mark.parametrize(
