@@ -210,7 +210,7 @@ def raw_rows(X: Any, columns: int | None = None) -> Any:
     Returns
     -------
     array, CSR matrix or, for a memory map, LazyRows
-        In the dtype of `X`.
+        In the dtype of `X`, but float64 for longdouble, which compiled code does not take.
 
     Raises
     ------
@@ -221,7 +221,10 @@ def raw_rows(X: Any, columns: int | None = None) -> Any:
         check_shape(X, columns)
         return X
     matrix = as_matrix(X, columns)
-    return LazyRows(matrix) if isinstance(matrix, np.memmap) else matrix
+    too_wide = matrix.dtype.type is np.longdouble
+    if isinstance(matrix, np.memmap):
+        return LazyRows(matrix, np.float64 if too_wide else None)
+    return to_dtype(matrix, np.dtype(np.float64)) if too_wide else matrix
 
 
 def select_rows(X: Any, rows: NDArray[Any]) -> Any:

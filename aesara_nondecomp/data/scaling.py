@@ -84,6 +84,8 @@ class Standardiser(NamedTuple):
         if extreme.any():
             scale[extreme] = _scale_of_extremes(X, extreme, mean[extreme], weight_of, total)
         mean, scale = np.where(constant, 0.0, mean), np.where(constant, 1.0, scale)
+        with np.errstate(over="ignore"):  # as above, of longdouble
+            mean, scale = mean.astype(np.float64, copy=False), scale.astype(np.float64, copy=False)
         _check_measured(mean, scale)
         return cls(mean, scale, float(clip))
 
@@ -163,7 +165,7 @@ class Standardiser(NamedTuple):
         means, scales, moved = np.tile(self.mean_, (shape[0], 1)), np.tile(self.scale_, (shape[0], 1)), np.empty(shape)
         for part in slices:
             n = part.stop - part.start
-            np.subtract(X[part], means[:n], out=moved[:n])
+            np.subtract(X[part], means[:n], out=moved[:n], dtype=np.float64)  # also of longdouble
             np.divide(moved[:n], scales[:n], out=moved[:n])
             with np.errstate(over="ignore"):  # what float32 cannot hold is clipped next
                 scaled[part] = moved[:n]

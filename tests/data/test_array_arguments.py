@@ -61,6 +61,41 @@ def test_unaligned_rows_of_a_memory_map_are_aligned_as_they_are_read(tmp_path):
     assert np.array_equal(part, X[:2]) and part.flags.aligned
 
 
+def mapped(folder, rows):
+    (folder / "rows").write_bytes(rows.tobytes())
+    return np.memmap(folder / "rows", rows.dtype, "r", shape=rows.shape)
+
+
+def test_rows_of_longdouble_become_those_of_float64(tmp_path):
+    wide = X.astype(np.longdouble) / 3
+    narrow = wide.astype(np.float64)
+    for rows in (wide, wide.astype(wide.dtype.newbyteorder()), mapped(tmp_path, wide), scipy.sparse.csr_matrix(wide)):
+        found = data.raw_rows(rows)
+        assert found.dtype == np.float64
+        assert np.array_equal(found.toarray() if is_sparse(found) else found, narrow)
+    scaling = data.Standardiser.fit(narrow)
+    for rows in (wide, mapped(tmp_path, wide)):
+        encoder = InputEncoder.fit(rows)
+        assert np.array_equal(encoder.standardiser.mean_, scaling.mean_)
+        assert np.array_equal(encoder.transform(rows), scaling.transform(narrow, "float32"))
+
+
+def test_means_and_scales_of_longdouble_are_float64():
+    wide = X.astype(np.longdouble) / 3
+    scaling = data.Standardiser.fit(wide)
+    assert scaling.mean_.dtype == scaling.scale_.dtype == np.float64
+    assert np.array_equal(scaling.transform(wide), scaling.transform(wide.astype(np.float64), "float32"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_longdouble_out_of_the_range_of_float64_is_named(tmp_path):
+    wide = X.astype(np.longdouble)
+    wide[2, 1] = np.longdouble("1e400") if np.finfo(np.longdouble).max > 1e400 else np.inf
+    for rows in (wide, mapped(tmp_path, wide)):
+        with pytest.raises(ValueError, match="features must be finite in float64, .* row 2, column 1"):
+            InputEncoder.fit(rows)
+
+
 MASKED = {
     "features": lambda: data.check_features(np.ma.array(X, mask=X == 5)),
     "labels": lambda: data.encode_labels(np.ma.array(SIGNS, mask=FIRST)),
