@@ -4,15 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, is_sparse
 
 # Large arrays are walked in slices of about this many entries, so that no check or transformation ever needs a second
 # array of the size of the data.
 ENTRIES_PER_SLICE = 2**20
+
+
+class NotFiniteError(ValueError):
+    """An entry of a feature matrix is not finite.
+
+    Parameters
+    ----------
+    row : int
+        Its row, from 0.
+    column : int
+        Its column, from 0.
+    dtype : dtype
+        Of the entries.
+    """
+
+    def __init__(self, row: int, column: int, dtype: Any):
+        super().__init__(int(row), int(column), np.dtype(dtype))
+
+    def __str__(self) -> str:
+        row, column, dtype = self.args
+        return (
+            f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
+            f"first in row {row}, column {column} (from 0). Give a data frame, in which missing numbers are filled in, "
+            "or drop, fill in or rescale such entries."
+        )
 
 
 def check_features(X: Any, *, columns: int | None = None, dtype: Any = "float32") -> Any:
@@ -116,7 +143,34 @@ def check_finite(matrix: Any, first_row: int = 0) -> None:
         finite = np.isfinite(matrix[part])
         if not finite.all():
             row, column = np.argwhere(~finite.reshape(len(finite), columns))[0]
-            raise _not_finite(first_row + part.start + row, column, matrix.dtype)
+            raise NotFiniteError(first_row + part.start + row, column, matrix.dtype)
+
+
+@contextmanager
+def rows_among_all(rows: NDArray[Any] | None) -> Iterator[None]:
+    """Let an error about an entry that is not finite name the caller's row, where only some rows are checked.
+
+    Parameters
+    ----------
+    rows : int array, shape (k,), or None
+        Indices of the rows that are checked; None for all rows.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ValueError
+        That of `check_finite`.
+    """
+    try:
+        yield
+    except NotFiniteError as error:
+        if rows is None:
+            raise
+        row, column, dtype = error.args
+        raise NotFiniteError(rows[row], column, dtype) from None
 
 
 def check_lengths(X: Any, y: Any) -> None:
@@ -207,12 +261,4 @@ def _check_finite_sparse(matrix: Any) -> None:
     bad = np.flatnonzero(~np.isfinite(matrix.data))
     if bad.size:
         row = np.searchsorted(matrix.indptr, bad[0], side="right") - 1
-        raise _not_finite(int(row), matrix.indices[bad[0]], matrix.dtype)
-
-
-def _not_finite(row: int, column: int, dtype: Any) -> ValueError:
-    return ValueError(
-        f"features must be finite in {dtype}, got NaN, infinity or a value out of its range "
-        f"first in row {row}, column {column} (from 0). Give a data frame, in which missing numbers are filled in, or "
-        "drop, fill in or rescale such entries."
-    )
+        raise NotFiniteError(int(row), matrix.indices[bad[0]], matrix.dtype)

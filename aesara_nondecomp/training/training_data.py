@@ -20,6 +20,7 @@ from aesara_nondecomp.data import (
     select_rows,
 )
 from aesara_nondecomp.data.categories import UnknownCategories
+from aesara_nondecomp.data.features import rows_among_all
 from aesara_nondecomp.data.groups import Groups, read_groups
 from aesara_nondecomp.data.inputs import count_rows, is_input_table
 from aesara_nondecomp.data.label_sets import signs_of_sets
@@ -217,14 +218,16 @@ def prepare(
     _check_fit(chosen, train, learned)
     if scales and not of_columns and not takes.takes_tokens:
         ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.weight)
-        learned = replace(learned, standardiser=ready) if ready else learned.measured(train, split.weight)
+        with rows_among_all(split.train):
+            learned = replace(learned, standardiser=ready) if ready else learned.measured(train, split.weight)
 
-    def prepared(part: Any) -> Any:
-        return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
+    def prepared(part: Any, rows: NDArray[Any] | None) -> Any:
+        with rows_among_all(rows):
+            return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
-    rows_to_train = TrainingRows(prepared(train), split.signs, split.weight, split.cell)
+    rows_to_train = TrainingRows(prepared(train, split.train), split.signs, split.weight, split.cell)
     counted = None if groups_of_rows is None else _count(split, groups_of_rows, multiclass)
-    to_validate = None if held is None else held._replace(X=prepared(held.X))
+    to_validate = None if held is None else held._replace(X=prepared(held.X, split.held))
     return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
 
 

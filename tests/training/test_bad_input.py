@@ -290,3 +290,22 @@ def test_a_column_whose_spread_has_no_reciprocal_is_refused():
     for columns in (X * 1e-310, np.column_stack([X[:, 1], X[:, 0] * 1e-310])):
         with pytest.raises(ValueError, match="features must have a spread that float64 can hold in full"):
             fit(columns, Y)
+
+
+def test_an_entry_that_is_not_finite_is_named_by_its_row_among_all(tmp_path):
+    def mapped(rows):
+        rows.tofile(tmp_path / "rows")
+        return np.memmap(tmp_path / "rows", rows.dtype, "r", shape=rows.shape)
+
+    weight = np.where(np.arange(40) % 3, 1.0, 0.0)
+    held_out = [{"validation": 0.3}, {"validation": "last"}, {"validation": None, "sample_weight": weight}]
+    for given in (*held_out, {"validation": 0.3, "standardize": False}):
+        for row in (7, 20, 38):
+            rows = X.copy()
+            rows[row, 2] = rows[39, 1] = np.inf
+            table = {name: rows[:, column] for column, name in enumerate("abc")}
+            for kind in (rows, scipy.sparse.csr_matrix(rows), mapped(rows), table):
+                with pytest.raises(ValueError, match=rf"finite.* in row ({row}, column 2|39, column 1) \(from 0\)"):
+                    fit(kind, np.arange(40) % 2, **{"network": linear(3), "seed": 0, **given})
+    with pytest.raises(ValueError, match="in row 3, column 1"):
+        fit(NAN, np.arange(40) % 3, "macro_f1", validation=0.3)
