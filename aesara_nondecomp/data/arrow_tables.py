@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from aesara_nondecomp.data.csv_cells import arrow_blocks
 from aesara_nondecomp.data.files import COMPRESSIONS, PathLike, existing_file, open_binary, readable
@@ -156,7 +158,8 @@ def open_arrow(source: Any) -> ArrowTable:
     Raises
     ------
     ValueError
-        If a file is damaged, names a column twice, or its columns are not those of the first file.
+        If a file is damaged, names a column twice, holds one that a folder names, or its columns are not those of the
+        first file.
     FileNotFoundError
         If there is no such file.
     ImportError
@@ -192,8 +195,26 @@ def _table_of_files(source: PathLike | Sequence[PathLike]) -> ArrowTable:
     options: dict[str, Any] = {"partitioning": "hive"} if several else {}
     if folder is not None and os.path.isdir(folder):
         options["partition_base_dir"] = folder
+    if several:
+        _check_folders(paths, Path(options.get("partition_base_dir", "")))
     found = readable(source, lambda: dataset.dataset(paths, format="parquet", **options))
     return ArrowTable(found if len(paths) == 1 else _of_one_schema(found), source, in_files=True)
+
+
+def _check_folders(paths: Sequence[str], base: Path) -> None:
+    """Refuse files that hold a column which a folder below `base` names too, as the two may differ."""
+    from pyarrow import parquet
+
+    folders = {part for path in paths for part in Path(path).parent.parts[len(base.parts) :]}
+    named = {unquote(folder.partition("=")[0]): folder for folder in sorted(folders) if "=" in folder}
+    for path in paths if named else ():
+        for name in readable(path, partial(parquet.read_schema, path)).names:
+            if name in named:
+                raise ValueError(
+                    f"a column must come from the files of a table or from the names of their folders, but {name!r} is "
+                    f"in {path} and in the folder name {named[name]!r}. Drop it from the files, or pass "
+                    "pyarrow.dataset.dataset(...) of them, which does not read the names."
+                )
 
 
 def _of_one_schema(found: Any) -> Any:

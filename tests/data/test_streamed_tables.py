@@ -168,6 +168,15 @@ def test_folders_in_a_folder_may_name_columns(tmp_path):
     assert np.array_equal(blocks[0].cells["code"], FRAME["code"][[*range(10), *range(5)]])
 
 
+def test_the_names_of_folders_that_do_not_count_may_be_those_of_columns(tmp_path):
+    folder = tmp_path / "code=1"
+    folder.mkdir()
+    FRAME[:10].to_parquet(folder / "t.parquet")
+    for source in (folder, folder / "t.parquet", dataset.dataset(tmp_path)):
+        with open_table(source) as table:
+            assert table.read(["code"], []).cells["code"].tolist() == FRAME["code"][:10].tolist()
+
+
 def test_a_column_that_is_empty_in_one_file_has_the_type_of_the_others(tmp_path):
     FRAME[:5].assign(age=None).to_parquet(tmp_path / "a.parquet")
     FRAME[5:9].to_parquet(tmp_path / "b.parquet")
@@ -224,6 +233,27 @@ def other_types(folder):
     FRAME[:5].assign(code=list("abcde")).to_parquet(folder / "b.parquet")
 
 
+def named_by_folders_too(folder, dtype="int64"):
+    for year in (2023, 2024):
+        (folder / f"year={year}").mkdir()
+        FRAME[:5].assign(year=np.array(1990, dtype)).to_parquet(folder / f"year={year}" / "t.parquet")
+
+
+def named_by_folders_too_in_their_type(folder):
+    named_by_folders_too(folder, "int32")
+
+
+def named_by_one_folder_too(folder):
+    (folder / "a%20year=2024").mkdir()
+    FRAME[:5].assign(**{"a year": 1990}).to_parquet(folder / "a%20year=2024" / "t.parquet")
+
+
+def named_by_the_folder_of_another_file(folder):
+    FRAME[:5].assign(year=1990).to_parquet(folder / "a.parquet")
+    (folder / "year=2024").mkdir()
+    FRAME[:5].to_parquet(folder / "year=2024" / "t.parquet")
+
+
 def other_formats(folder):
     FRAME[:5].to_parquet(folder / "a.parquet")
     FRAME[:5].to_csv(folder / "b.csv", index=False)
@@ -271,6 +301,26 @@ REFUSED = {
         r"'more' is not in .*a.parquet, as it is in .*b.par",
     ),
     "other types": (other_types, ValueError, r"same types, but 'code' is (large_)?string in .*b.parquet and int64"),
+    "a column that folders name too": (
+        named_by_folders_too,
+        ValueError,
+        r"'year' is in .*t.parquet and in the folder name 'year=2024'. Drop it from the files",
+    ),
+    "a column that folders name too, in their type": (
+        named_by_folders_too_in_their_type,
+        ValueError,
+        r"'year' is in .*t.parquet and in the folder name 'year=2024'",
+    ),
+    "a column that the only folder names too": (
+        named_by_one_folder_too,
+        ValueError,
+        r"'a year' is in .*t.parquet and in the folder name 'a%20year=2024'",
+    ),
+    "a column that the folder of another file names": (
+        named_by_the_folder_of_another_file,
+        ValueError,
+        r"'year' is in .*a.parquet and in the folder name 'year=2024'",
+    ),
     "other formats": (other_formats, ValueError, r"all be delimited text \(.csv, .tsv, .data\) or all .parquet, got"),
     "a damaged file": (damaged, ValueError, "cannot read .*b.parquet"),
     "rows without a label": (without_labels, ValueError, "has 4 rows without a label, the first is row 8"),
