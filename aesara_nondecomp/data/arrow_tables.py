@@ -38,9 +38,8 @@ class ArrowTable(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, without those that pandas wrote for the index of a data frame."""
-        schema = self.dataset.schema
-        index = (schema.pandas_metadata or {}).get("index_columns", ())
-        return tuple(name for name in schema.names if name not in index)
+        index = _index_columns(self.dataset.schema)
+        return tuple(name for name in self.dataset.schema.names if name not in index)
 
     def count_rows(self) -> int:
         """Number of rows, which files of these formats say."""
@@ -226,6 +225,7 @@ def _of_one_schema(found: Any) -> Any:
     merged = schemas[0]
     for fragment, schema in zip(fragments, schemas):
         check_same_names(fragments[0].path, schemas[0].names, fragment.path, schema.names)
+        _check_same_index(fragments[0].path, schemas[0], fragment.path, schema)
         try:
             merged = pyarrow.unify_schemas([merged, schema])
         except pyarrow.ArrowException:
@@ -236,6 +236,24 @@ def _of_one_schema(found: Any) -> Any:
             ) from None
     partitions = [field for field in found.schema if field.name not in merged.names]
     return found.replace_schema(pyarrow.schema([*merged, *partitions], schemas[0].metadata))
+
+
+def _check_same_index(first: str, schema: Any, path: str, found: Any) -> None:
+    """Refuse a file whose pandas index is not that of the first file, which says which columns are left out."""
+    index = _index_columns(schema)
+    differing = sorted(index ^ _index_columns(found))
+    if differing:
+        of = [first, path] if differing[0] in index else [path, first]
+        raise ValueError(
+            f"the files of a table must have the same columns, but {differing[0]!r} is the index of a data frame in "
+            f"{of[0]} and a column in {of[1]}. Write it alike in all of them: as a column by reset_index()."
+        )
+
+
+def _index_columns(schema: Any) -> set[str]:
+    """The columns that pandas wrote for the index of a data frame; an index that counts the rows has none."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return {name for name in schema.names if name in index}
 
 
 def _alike(first: Any, second: Any) -> bool:

@@ -177,6 +177,13 @@ def test_the_names_of_folders_that_do_not_count_may_be_those_of_columns(tmp_path
             assert table.read(["code"], []).cells["code"].tolist() == FRAME["code"][:10].tolist()
 
 
+def test_the_index_of_all_files_is_no_column(tmp_path):
+    FRAME[:5].set_index("age").to_parquet(tmp_path / "a.parquet")
+    FRAME[5:9].set_index("age").to_parquet(tmp_path / "b.parquet")
+    with open_table(tmp_path) as table:
+        assert "age" not in table.names and "code" in table.names
+
+
 def test_a_column_that_is_empty_in_one_file_has_the_type_of_the_others(tmp_path):
     FRAME[:5].assign(age=None).to_parquet(tmp_path / "a.parquet")
     FRAME[5:9].to_parquet(tmp_path / "b.parquet")
@@ -231,6 +238,16 @@ def other_names_in_parquet(folder):
 def other_types(folder):
     FRAME[:5].to_parquet(folder / "a.parquet")
     FRAME[:5].assign(code=list("abcde")).to_parquet(folder / "b.parquet")
+
+
+def index_in_the_first(folder):
+    FRAME[:5].set_index("age").to_parquet(folder / "a.parquet")
+    FRAME[:5].to_parquet(folder / "b.parquet")
+
+
+def index_in_the_last(folder):
+    FRAME[:5].to_parquet(folder / "a.parquet")
+    FRAME[:5].set_index("age").to_parquet(folder / "b.parquet")
 
 
 def named_by_folders_too(folder, dtype="int64"):
@@ -301,6 +318,16 @@ REFUSED = {
         r"'more' is not in .*a.parquet, as it is in .*b.par",
     ),
     "other types": (other_types, ValueError, r"same types, but 'code' is (large_)?string in .*b.parquet and int64"),
+    "an index that is a column in other files": (
+        index_in_the_first,
+        ValueError,
+        r"'age' is the index of a data frame in .*a.parquet and a column in .*b.parquet. Write it alike",
+    ),
+    "a column that is the index in other files": (
+        index_in_the_last,
+        ValueError,
+        r"'age' is the index of a data frame in .*b.parquet and a column in .*a.parquet. Write it alike",
+    ),
     "a column that folders name too": (
         named_by_folders_too,
         ValueError,
