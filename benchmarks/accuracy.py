@@ -20,7 +20,16 @@ from aesara_nondecomp.data import Dataset
 from aesara_nondecomp.drivers import DUPLE, ClassWeighted, Mix
 from aesara_nondecomp.training.recipes import Phase, Problem, Recipe, recipe_for
 from benchmarks.data import load
-from benchmarks.experiment import Prepared, Reading, prepare, run, value_at_zero, value_tuned, write_json
+from benchmarks.experiment import (
+    Prepared,
+    Reading,
+    chosen_seeds,
+    prepared_from,
+    run,
+    value_at_zero,
+    value_tuned,
+    write_json,
+)
 
 STEPS = (200, 500, 2000)
 _Run = tuple[list[Reading], Optional[np.ndarray]]
@@ -113,14 +122,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run every cell of the chosen data sets; 1 if one misses its goal."""
-    if options.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    seeds = chosen_seeds(options)
+    sets = {name: load(name, options.data_dir) for name in options.datasets}  # all, as a file may be missing
     results, plain = [], []
-    for name in options.datasets:
-        results += _dataset_cells(prepare(name, options.data_dir), seeds)
+    for name, loaded in sets.items():
+        results += _dataset_cells(prepared_from(loaded)._replace(name=name), seeds)
         if options.plain:
-            plain += plain_calls(name, load(name, options.data_dir), seeds)
+            plain += plain_calls(name, loaded, seeds)
     if options.json:
         write_json(options.json, {"cells": results, **({"plain": plain} if options.plain else {})})
     missed = sum(not cell["holds"] for cell in results)

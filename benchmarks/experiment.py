@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -121,6 +122,14 @@ def value_tuned(measure, reading: Reading, signs: np.ndarray, held_signs: np.nda
     """Value of the predictions above the threshold that is best on the held-out rows."""
     threshold, _ = metrics.best_threshold(measure, reading.held_scores, held_signs)
     return float(metrics.score(measure, metrics.confusion_at_threshold(reading.scores, signs, threshold)))
+
+
+def chosen_seeds(options: argparse.Namespace) -> range:
+    """The seeds of --first-seed and --seeds, or a ValueError before any training."""
+    for name, value, least in (("--seeds", options.seeds, 1), ("--first-seed", options.first_seed, 0)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
+    return range(options.first_seed, options.first_seed + options.seeds)
 
 
 def write_json(path: str, content: Any) -> None:

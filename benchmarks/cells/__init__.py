@@ -7,17 +7,32 @@ about the package were made on parts of the training rows; the test rows are for
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cells import class_groups, classes, groups, labels, texts
-from benchmarks.experiment import write_json
+from benchmarks.data.covtype import FILE
+from benchmarks.data.prepared import existing
+from benchmarks.experiment import chosen_seeds, write_json
 
 FIRST_SEED = 100
 PARTS = {**groups.PARTS, **classes.PARTS, **class_groups.PARTS, **labels.PARTS, **texts.PARTS}
 OF_COVTYPE = (*classes.PARTS, *class_groups.PARTS)
 DATA = {**dict.fromkeys(groups.PARTS, "a9a"), **dict.fromkeys(OF_COVTYPE, "covtype")}
+
+
+def _check_covtype(data_dir: str | None) -> None:
+    existing("covtype", Path(data_dir or ".") / FILE)
+
+
+CHECKS: dict[str, Callable[[str | None], None]] = {
+    **dict.fromkeys((*OF_COVTYPE, "labels_covtype"), _check_covtype),
+    **texts.CHECKS,
+}
+"""Of the parts that read files: report a missing one, before any training."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,9 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run all methods of the chosen parts on all seeds; 1 if a goal is missed."""
-    if options.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    seeds = chosen_seeds(options)
+    for name in options.parts:
+        if name in CHECKS:
+            CHECKS[name](options.data_dir)
     cells: list[dict[str, Any]] = []
     for name in options.parts:
         for method, values in PARTS[name](options.data_dir, seeds):

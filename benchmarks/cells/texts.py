@@ -11,7 +11,7 @@ import copy
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,17 @@ Texts = tuple[list[str], Any]
 Results = Iterator[tuple[str, dict[str, list[float]]]]
 
 
+def _files(data_dir: str | None, subtask: str, names: str) -> list[Path]:
+    """The files of some parts, or a FileNotFoundError."""
+    folder = Path(data_dir or ".") / FOLDER
+    return [existing(f"semeval_{subtask}", folder / f"twitter-{name}-{subtask}.tsv.gz") for name in names.split()]
+
+
 @cache
 def _read(data_dir: str | None, subtask: str, names: str) -> Texts:
     """Texts and labels of some files."""
     texts, labels = [], []
-    for name in names.split():
-        path = existing(f"semeval_{subtask}", Path(data_dir or ".") / FOLDER / f"twitter-{name}-{subtask}.tsv.gz")
+    for path in _files(data_dir, subtask, names):
         # Only "\n" ends a line: a tweet may hold other characters that str.splitlines takes for an end.
         for line in gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[1:]:
             if line.strip():
@@ -119,4 +124,12 @@ def semeval_c(data_dir: str | None, seeds: Sequence[int]) -> Results:
     yield from _run("CE", methods, ("qwk", "macro_f1", "accuracy"), data_dir, seeds)
 
 
+def _check(subtask: str, data_dir: str | None) -> None:
+    _files(data_dir, subtask, " ".join(FILES[subtask]))
+
+
 PARTS: dict[str, Callable[[str | None, Sequence[int]], Results]] = {"semeval_a": semeval_a, "semeval_c": semeval_c}
+CHECKS: dict[str, Callable[[str | None], None]] = {
+    "semeval_a": partial(_check, "A"),
+    "semeval_c": partial(_check, "CE"),
+}
