@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array
-from aesara_nondecomp._checks import is_null, shown, suggestion, warn_caller
+from aesara_nondecomp._checks import is_null, shown, suggestion
 
 
 class Labels(NamedTuple):
@@ -220,69 +220,6 @@ def encode_classes_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:
             "training labels."
         )
     return _codes(values, classes)
-
-
-def is_ordered(y: Any) -> bool:
-    """Whether labels are ordered categories of pandas.
-
-    Parameters
-    ----------
-    y : array-like
-        Labels as given.
-
-    Returns
-    -------
-    bool
-    """
-    return bool(getattr(getattr(y, "dtype", None), "ordered", False))
-
-
-def check_class_order(y: Any, classes: Sequence[Any], measure: Any, otherwise: str = "give numbers") -> None:
-    """Check that the order of labels is that of the classes, for a measure of ordered classes.
-
-    Parameters
-    ----------
-    y : array-like, shape (n,)
-        Labels as given. The categories of an ordered one of pandas say what their order is.
-    classes : sequence
-        As in `ClassLabels.classes`.
-    measure : MulticlassMeasure
-        Any other measure takes classes in any order, and this one in the reverse order too.
-    otherwise : str, default "give numbers"
-        What to do if the order is another, for the warning.
-
-    Raises
-    ------
-    ValueError
-        If ordered categories are in another order.
-
-    Warns
-    -----
-    UserWarning
-        Of text without such an order: which one is taken.
-    """
-    if not measure.of_order or len(classes) == 2:
-        return
-    if is_ordered(y):
-        known = [label for label in y.dtype.categories.tolist() if label in classes]
-        if list(classes) not in (known, known[::-1]):
-            raise ValueError(
-                f"{measure} compares classes by their order, and takes labels in sorted order, got categories in the "
-                f"order {_preview(known)}. Give their places, y.cat.codes or y.codes."
-            )
-    elif isinstance(classes[0], (str, bytes)) and not _are_ascending_numbers(classes):
-        warn_caller(
-            f"{measure} compares classes by their order, and text is taken in sorted order: {_preview(classes)}. If "
-            f"this is not the order of the classes, {otherwise}."
-        )
-
-
-def _are_ascending_numbers(texts: Sequence[Any]) -> bool:
-    try:
-        numbers = [float(text) for text in texts]
-    except ValueError:
-        return False
-    return numbers == sorted(numbers)
 
 
 def _codes(values: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:

@@ -13,8 +13,9 @@ from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp._names import warn_renamed
 from aesara_nondecomp.data import encode_as, encode_classes_as
+from aesara_nondecomp.data.class_order import check_class_order, is_ordered
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
-from aesara_nondecomp.data.labels import check_class_order, distinct_labels, is_ordered
+from aesara_nondecomp.data.labels import distinct_labels
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fit_arguments import PASSED_ON
 from aesara_nondecomp.estimators.function_cache import (

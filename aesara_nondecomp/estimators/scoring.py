@@ -13,8 +13,8 @@ import numpy as np
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import number, require, warn_caller
+from aesara_nondecomp.data.class_order import check_class_order
 from aesara_nondecomp.data.labels import (
-    check_class_order,
     count_labels,
     encode_classes,
     encode_classes_as,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data import InputEncoder, check_lengths, encode_classes_as
-from aesara_nondecomp.data.labels import check_class_order
+from aesara_nondecomp.data.class_order import check_class_order
 from aesara_nondecomp.history import ClassEvaluation, ClassStep
 from aesara_nondecomp.measures import Constraint, multiclass
 from aesara_nondecomp.measures.multiclass import Cells, MulticlassMeasure

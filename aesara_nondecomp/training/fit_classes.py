@@ -12,7 +12,7 @@ import numpy as np
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes
-from aesara_nondecomp.data.labels import check_class_order
+from aesara_nondecomp.data.class_order import check_class_order
 from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_goal import ClassGoal
