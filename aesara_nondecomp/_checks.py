@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ def require(condition: bool, need: str, got: Any) -> None:
 
 def check_listed(name: str, value: Any) -> None:
     """Refuse a text where several are taken, as it would be read letter by letter."""
-    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    several = isinstance(value, Collection) and not isinstance(value, (str, bytes))
     require(several, f"{name} must be a sequence of texts, such as [{shown(value)}]", value)
 
 

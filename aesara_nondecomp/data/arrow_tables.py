@@ -200,18 +200,25 @@ def _table_of_files(source: PathLike | Sequence[PathLike]) -> ArrowTable:
     return ArrowTable(found if len(paths) == 1 else _of_one_schema(found), source, in_files=True)
 
 
+def _named_by_folders(path: str, base: Path) -> dict[str, str]:
+    """The columns that the folders of a file name, with these names."""
+    folders = [part for part in Path(path).parent.parts[len(base.parts) :] if "=" in part]
+    return {unquote(folder.partition("=")[0]): folder for folder in folders}
+
+
 def _check_folders(paths: Sequence[str], base: Path) -> None:
     """Refuse files that hold a column which a folder below `base` names too, as the two may differ."""
     from pyarrow import parquet
 
-    folders = {part for path in paths for part in Path(path).parent.parts[len(base.parts) :]}
-    named = {unquote(folder.partition("=")[0]): folder for folder in sorted(folders) if "=" in folder}
-    for path in paths if named else ():
+    named = {path: _named_by_folders(path, base) for path in paths}
+    of_all = {name: folder for own in named.values() for name, folder in own.items()}
+    for path in paths if of_all else ():
+        given = {**of_all, **named[path]}
         for name in readable(path, partial(parquet.read_schema, path)).names:
-            if name in named:
+            if name in given:
                 raise ValueError(
                     f"a column must come from the files of a table or from the names of their folders, but {name!r} is "
-                    f"in {path} and in the folder name {named[name]!r}. Drop it from the files, or pass "
+                    f"in {path} and in the folder name {given[name]!r}. Drop it from the files, or pass "
                     "pyarrow.dataset.dataset(...) of them, which does not read the names."
                 )
 

@@ -122,10 +122,10 @@ def read_table(
     >>> table.cells["age"], table.categories
     (array([31, None], dtype=object), frozenset({'zip'}))
     """
-    for name, value in (("names", names or ()), ("categorical", categorical), ("missing", missing)):
+    for name, value in (("names", () if names is None else names), ("categorical", categorical), ("missing", missing)):
         check_listed(name, value)
     columns = table if isinstance(table, TableColumns) else _read_columns(table, names)
-    check_names([*(names or ()), *categorical], columns.cells)
+    check_names([*(() if names is None else names), *categorical], columns.cells)
     columns = columns._replace(categories=columns.categories | set(categorical))
     new = tuple(text for text in missing if text not in columns.missing)
     if not new:

@@ -6,7 +6,7 @@ import itertools
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Callable
@@ -200,7 +200,7 @@ def check_texts(texts: Any) -> list[str]:
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise ValueError(f"texts must be a list of str, got {_shown(texts)}. Put a single text in a list.")
-    table = isinstance(texts, (Mapping, Set)) or hasattr(texts, "columns")
+    table = isinstance(texts, (Mapping, set, frozenset)) or hasattr(texts, "columns")
     require(not table, "texts must be a list of str (of a table, pass its column of texts)", type(texts).__name__)
     listed = list(texts)
     require(bool(listed), "texts must be a list of at least one str", listed)

@@ -223,6 +223,7 @@ def _matrices(named: dict[str, Any]) -> list[Array]:
     """Matrices of booleans of one shape."""
     found = [as_array(given, name) for name, given in named.items()]
     columns = {name: list(given.columns) for name, given in named.items() if hasattr(given, "columns")}
+    columns = {name: own for name, own in columns.items() if own != list(range(len(own)))}  # which pandas gives arrays
     for name, own in columns.items():
         first = next(iter(columns))
         require(

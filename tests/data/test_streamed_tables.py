@@ -331,12 +331,12 @@ REFUSED = {
     "a column that folders name too": (
         named_by_folders_too,
         ValueError,
-        r"'year' is in .*t.parquet and in the folder name 'year=2024'. Drop it from the files",
+        r"'year' is in .*t.parquet and in the folder name 'year=2023'. Drop it from the files",
     ),
     "a column that folders name too, in their type": (
         named_by_folders_too_in_their_type,
         ValueError,
-        r"'year' is in .*t.parquet and in the folder name 'year=2024'",
+        r"'year' is in .*t.parquet and in the folder name 'year=2023'",
     ),
     "a column that the only folder names too": (
         named_by_one_folder_too,

@@ -141,6 +141,7 @@ def test_labels_of_few_rows_and_few_differences_are_warned_of():
 def test_frames_whose_labels_are_in_another_order_are_refused():
     pandas = pytest.importorskip("pandas", reason="frames of that library")
     truth = pandas.DataFrame(np.eye(3, dtype=int)[np.arange(60) % 3], columns=list("abc"))
-    assert bootstrap_labels(truth, truth, ["macro_f1"], n_resamples=10)
+    for same in (truth, truth.to_numpy(), pandas.DataFrame(truth.to_numpy())):
+        assert bootstrap_labels(truth, same, ["macro_f1"], n_resamples=10)
     with pytest.raises(ValueError, match=r"must have the columns of .*, \['a', 'b', 'c'\], in their order"):
         bootstrap_labels(truth, truth[["c", "b", "a"]], ["macro_f1"], n_resamples=10)
