@@ -195,15 +195,17 @@ class _Member(NamedTuple):
         return np.asarray(np.tanh(((scores if self.classes()[1] == positive else -scores) - cut) / 2))
 
     def _answers(self, method: str, X: Any, ndim: int) -> NDArray[Any]:
-        """What a method of the classifier returns: finite numbers, and of probabilities two columns in [0, 1]."""
+        """What a method of the classifier returns: numbers, and of probabilities two columns in [0, 1]."""
         found = as_floats(getattr(self.classifier, method)(X), method)
         whose = f"{method} of {type(self.classifier).__name__}"
         shaped = found.ndim == ndim and found.shape[1:] in ((), (2,))
         require(shaped, f"{whose} must have shape {'(n,)' if ndim == 1 else '(n, 2)'}", found.shape)
-        require(bool(np.isfinite(found).all()), f"{whose} must be finite", "NaN or infinity")
-        inside = ndim == 1 or bool((found >= -ROUNDING).all() and (found <= 1 + ROUNDING).all())
+        require(not np.isnan(found).any(), f"{whose} must be numbers", "NaN")
+        if ndim == 1:
+            return found
+        inside = bool((found >= -ROUNDING).all() and (found <= 1 + ROUNDING).all())
         require(inside, f"{whose} must lie in [0, 1]", found[:1].tolist())
-        return found
+        return np.clip(found, 0.0, 1.0)
 
 
 def _check_classifier(classifier: Any) -> None:

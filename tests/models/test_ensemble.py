@@ -194,7 +194,7 @@ class Answering:
 
 HALF = np.full((3, 2), 0.5)
 WRONG = {
-    "NaN": (Answering(predict_proba=HALF * np.nan), "predict_proba of Answering must be finite"),
+    "NaN": (Answering(predict_proba=HALF * np.nan), "predict_proba of Answering must be numbers"),
     "percentages": (Answering(predict_proba=HALF * 100), r"must lie in \[0, 1\]"),
     "log-probabilities": (Answering(predict_proba=np.log(HALF)), r"must lie in \[0, 1\]"),
     "one column": (Answering(predict_proba=HALF[:, :1]), r"must have shape \(n, 2\), got \(3, 1\)"),
@@ -210,6 +210,13 @@ def test_what_is_no_answer_of_a_classifier_is_refused_and_not_counted_as_negativ
     vote = SoftVote([Answering(predict_proba=HALF), classifier], "f1")
     with pytest.raises(ValueError, match=message):
         vote.predict(np.zeros((3, 1)))
+
+
+def test_sure_answers_are_counted_and_those_off_by_rounding_stay_within_the_range():
+    sure = Answering(decision_function=np.array([np.inf, 0.0, -np.inf]))
+    np.testing.assert_array_equal(SoftVote([sure], "f1").decision_function(np.zeros((3, 1))), [1, 0, -1])
+    rounded = Answering(predict_proba=np.array([[1 + 1e-7, -1e-7]]))
+    assert SoftVote([(rounded, 1e-7)], "f1").decision_function(np.zeros((1, 1))) == -1
 
 
 def test_a_single_classifier_is_no_list_of_them():
