@@ -363,7 +363,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         given_labels = y
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
         measure, spec = self._of_classes(spec, classes)
-        if first and spec.n_scores > 1:
+        if spec.n_scores > 1 and (first or str(self.model_.measure) != str(measure)):
             check_class_order(given_labels, classes.tolist(), measure)
         missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()
         require(not missing, "every call of partial_fit needs rows of each class", f"none of {missing}")

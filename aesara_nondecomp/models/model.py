@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp import measures, metrics
-from aesara_nondecomp._checks import positive_int, random_generator
+from aesara_nondecomp._checks import positive_int, random_generator, require
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp._names import former_attribute
 from aesara_nondecomp._numeric import vote
@@ -156,9 +156,14 @@ class Model(ByGroup, NetworkModel):
         Raises
         ------
         ValueError
-            If the method is unknown, the model is not calibrated, or X is unusable.
+            If the method is unknown, the model is not calibrated, X is unusable, or predictions are counted and
+            `threshold` was set to another value than that at which the error rates were measured.
         """
-        return self.require_quantifier().prevalence(self.network_scores(X), method)
+        quantifier = self.require_quantifier()
+        counts_at_another = method in ("cc", "acc") and quantifier.threshold != self.threshold
+        needed = f"error rates are those at the threshold {quantifier.threshold:g}: call calibrate, or tune_threshold"
+        require(not counts_at_another, needed, self.threshold)
+        return quantifier.prevalence(self.network_scores(X), method)
 
     # -- labelled rows -------------------------------------------------------------------------------------------
 
@@ -244,6 +249,11 @@ class Model(ByGroup, NetworkModel):
         Model
             Itself.
 
+        Raises
+        ------
+        ValueError
+            If X or y is unusable, or the rows are of one class; the model is as it was.
+
         Warns
         -----
         UserWarning
@@ -256,12 +266,14 @@ class Model(ByGroup, NetworkModel):
         measure = self._measure(measure)
         rows = self._rows_of_goal(measure, encode_as(y, self.classes), groups)
         scores, signs = self._scored(X, y)
+        require(np.ptp(signs) > 0, f"tune_threshold needs rows of both classes {self.classes}", "rows of one")
         if rows is None:
-            self.threshold, _ = metrics.best_threshold(measure, scores, signs)
+            threshold, _ = metrics.best_threshold(measure, scores, signs)
         else:
-            self.threshold = self._best_threshold(measure, scores, rows)
+            threshold = self._best_threshold(measure, scores, rows)
         if self.quantifier is not None:
-            self.quantifier = Quantifier.fit(scores, signs, self.threshold)
+            self.quantifier = Quantifier.fit(scores, signs, threshold)
+        self.threshold, self.collapsed = threshold, bool(np.isinf(threshold))
         return self
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Model:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aesara_nondecomp._checks import one_of, positive_int, require
-from aesara_nondecomp.training.folds import AUTO, check_validation
+from aesara_nondecomp._checks import one_of, positive_int, require, warn_caller
+from aesara_nondecomp.training.folds import AUTO, check_validation, is_pair
 
 if TYPE_CHECKING:
     from aesara_nondecomp.training.run import Settings
@@ -117,6 +117,27 @@ def check_patience(name: str, value: Any) -> int | str | None:
     if isinstance(value, str):
         one_of(name, value, (AUTO,), ", a whole number of at least 1, or None")
     return value if value is None or isinstance(value, str) else positive_int(name, value)
+
+
+def warn_of_rows_seen(stopping: EarlyStopping | None) -> None:
+    """Warn that a model to train further may have been trained on the rows held out.
+
+    Parameters
+    ----------
+    stopping : EarlyStopping or None
+        How rows are held out; None for none.
+
+    Warns
+    -----
+    UserWarning
+        Unless no rows are held out, or these are rows of the caller's own.
+    """
+    if stopping is not None and not is_pair(stopping.validation):
+        warn_caller(
+            "the model to train further may have been trained on the rows that are held out, unless data, seed and "
+            "validation are those of before: then its value, threshold and probabilities there flatter it. Give "
+            "validation=(X, y) of rows that it has not seen."
+        )
 
 
 def refuse_without_rows(patience: Any, refit: Any, needed: str) -> None:

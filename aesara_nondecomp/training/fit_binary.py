@@ -16,7 +16,7 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
-from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.early_stopping import EarlyStopping, warn_of_rows_seen
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
 from aesara_nondecomp.training.held_out import model_fields, monitor_factory, warn_of_few_rows
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
@@ -103,6 +103,8 @@ def fit_binary(
     trainer, further = Trainer(given, seed, comm), network if isinstance(network, Model) else None
     stopping = _with_threshold_rows(given["validation"], algorithm)
     refits = stopping is not None and stopping.refit
+    if further is not None:
+        warn_of_rows_seen(stopping)
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None, positive=positive,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,

@@ -25,7 +25,7 @@ from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.class_held_out import class_model_fields, class_monitor_factory
 from aesara_nondecomp.training.class_labels import labels_of_all
 from aesara_nondecomp.training.class_recipes import class_recipe
-from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.early_stopping import EarlyStopping, warn_of_rows_seen
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
 from aesara_nondecomp.training.held_out import warn_of_few_rows
 from aesara_nondecomp.training.param_checks import (
@@ -135,7 +135,7 @@ def fit_classes(
     given, measure, classes = all_succeed(comm, lambda: _checked(
         labels, measure, algorithm, network, optimizer, backend, unavailable, options
     ))  # fmt: skip
-    if not isinstance(network, ClassModel):
+    if not isinstance(network, ClassModel) or str(network.measure) != str(measure):
         all_succeed(comm, lambda: check_class_order(y, classes, measure))
     constraints = given["constraints"]
     uses_cells = all_succeed(comm, lambda: _check_groups(groups, measure, given, algorithm, comm))
@@ -149,6 +149,8 @@ def fit_classes(
     stopping = EarlyStopping() if stopping is None and _needs_rows(algorithm) else stopping
     refits = stopping is not None and stopping.refit
     further = network if isinstance(network, ClassModel) else None
+    if further is not None:
+        warn_of_rows_seen(stopping)
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,

@@ -21,7 +21,7 @@ from aesara_nondecomp.models.label_model import MultilabelModel
 from aesara_nondecomp.parallel import Communicator, all_succeed
 from aesara_nondecomp.step.label_functions import LabelFunctions
 from aesara_nondecomp.training.agreement import agree_on_arguments
-from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.early_stopping import EarlyStopping, warn_of_rows_seen
 from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.held_out import warn_of_few_rows
 from aesara_nondecomp.training.label_held_out import label_model_fields, label_monitor_factory
@@ -112,6 +112,8 @@ def fit_labels(
     )  # fmt: skip
     trainer = Trainer(given, seed, comm)
     refits = stopping is not None and stopping.refit
+    if further is not None:
+        warn_of_rows_seen(stopping)
     data = prepare(
         X, codes, network=trained, encoder=further.encoder if further else None, sample_weight=sample_weight,
         validation=rows_held_out, validation_groups=validation_groups, refit=refits, standardize=given["standardize"],

@@ -12,7 +12,7 @@ from aesara_nondecomp._checks import is_null, require
 from aesara_nondecomp.data import Labels, encode_labels
 from aesara_nondecomp.data.groups import Groups
 from aesara_nondecomp.data.label_sets import signs_of_sets
-from aesara_nondecomp.training.folds import Fold, is_pair, plan_folds
+from aesara_nondecomp.training.folds import Fold, is_pair, is_splitter, plan_folds
 from aesara_nondecomp.training.label_folds import plan_label_folds
 from aesara_nondecomp.training.row_labels import cells_of_rows, checked_weight, labels_of_several
 
@@ -107,7 +107,8 @@ def row_split(
     Raises
     ------
     ValueError
-        If labels, weights or groups are unusable, or do not allow the rows to be held out.
+        If labels, weights or groups are unusable, or do not allow the rows to be held out; or if a splitter gets rows
+        of weight 0.
     """
     if sets is not None:
         labels, codes = Labels(signs_of_sets(sets, y), ()), y
@@ -123,6 +124,9 @@ def row_split(
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None, cell=cell)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
+    if is_splitter(validation):  # whose indices are of all rows
+        needed = "a splitter divides all rows, but those of weight 0 take no part: leave them out"
+        require(len(kept) == len(labels.signs), needed, f"{len(labels.signs) - len(kept)} of them")
     if weight is not None and np.ptp(weight[kept]) == 0:  # only ratios count
         weight = None
     folds: list[Fold] = []

@@ -146,6 +146,7 @@ def test_a_clone_trains_the_same(fitted):
     np.testing.assert_array_equal(parameters(twin.fit(X, Y)), parameters(fitted))
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_a_second_estimator_a_warm_start_and_partial_fit_compile_nothing(fitted, monkeypatch):
     monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("something was compiled again"))
     other = tiny("macro_f1", learning_rate=0.1, l2=0.1, random_state=7).fit(X, Y)
@@ -154,6 +155,7 @@ def test_a_second_estimator_a_warm_start_and_partial_fit_compile_nothing(fitted,
     assert other.partial_fit(X, Y).model_.functions is fitted.model_.functions
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_warm_start_begins_at_the_last_weights(fitted):
     warm = copy.deepcopy(fitted).set_params(warm_start=True, learning_rate=1e-12, steps=1).fit(X, Y)
     np.testing.assert_allclose(parameters(warm), parameters(fitted), atol=1e-6)

@@ -203,6 +203,7 @@ def test_warm_start_begins_at_the_last_weights():
     np.testing.assert_allclose(parameters(warm), before, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_warm_start_begins_at_the_last_weights_of_each_network_that_votes():
     warm = by_default(warm_start=True).fit(X, Y)
     before = all_parameters(warm)

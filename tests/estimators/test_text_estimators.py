@@ -56,6 +56,7 @@ def test_words_of_rows_held_out_or_of_weight_0_are_not_learned():
     assert held.model_.encoder.vocabulary == weighted.model_.encoder.vocabulary == Vocabulary.learn(TEXTS)
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_by_default_texts_train_one_attention_network_with_a_fifth_held_out():
     """One only, as networks of texts take long to train; numbers of the same rows would be trained in folds."""
     estimator = MeasureClassifier("kld", steps=20, batch_size=50, random_state=0).fit(TEXTS, Y)
@@ -113,6 +114,7 @@ def test_partial_fit_goes_on_from_fit_with_its_words(fitted):
     np.testing.assert_allclose(further.decision_function(TEXTS), fitted.decision_function(TEXTS), atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_a_warm_start_begins_at_the_last_weights_with_the_last_words(fitted):
     warm = pickle.loads(pickle.dumps(fitted)).set_params(warm_start=True, learning_rate=1e-12, steps=1)
     warm.fit([f"{text} new" for text in TEXTS], Y)

@@ -303,6 +303,24 @@ def test_the_path_is_taken_as_it_is(model, tmp_path):
     assert load_model(str(tmp_path / "model")).prior == model.prior
 
 
+def test_a_threshold_is_tuned_on_rows_of_both_classes_or_not_moved(functions):
+    model = model_of(functions, threshold=0.25)
+    with pytest.raises(ValueError, match=r"tune_threshold needs rows of both classes \(0, 1\)"):
+        model.tune_threshold(X, np.ones(60, int))
+    assert model.threshold == 0.25
+
+
+def test_predictions_are_not_counted_at_another_threshold_than_their_rates_are_of(functions):
+    y = (np.arange(60) % 2).astype(int)
+    model = model_of(functions, threshold=0.25).calibrate(X, y)
+    model.threshold = 0.5
+    for method in ("cc", "acc"):
+        with pytest.raises(ValueError, match="error rates are those at the threshold 0.25: call calibrate"):
+            model.predict_prevalence(X, method)
+    assert model.predict_prevalence(X, "pcc") >= 0
+    assert model.calibrate(X, y).predict_prevalence(X) == np.mean(model.predict(X))
+
+
 UNUSABLE = {
     "threshold": math.nan,
     "prior": 1.5,

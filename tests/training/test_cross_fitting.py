@@ -385,6 +385,7 @@ def test_voters_come_along_to_files_pickles_and_copies(way, model, tmp_path):
     assert np.array_equal(other.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_training_on_from_a_model_starts_each_fold_from_a_network_of_it(model, functions):
     again = fit(model, steps=1, learning_rate=1e-12, standardize=True)
     for mine, theirs in zip(networks_of(again), networks_of(model)):

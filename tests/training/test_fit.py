@@ -303,3 +303,19 @@ def test_a_class_or_label_of_which_few_rows_are_held_out_is_named(kind):
         warnings.simplefilter("always")
         an.fit(X, y, measure, network=(4,), seed=1, steps=2, validation=3)
     assert [named in str(each.message) for each in caught if "few rows are held out" in str(each.message)] == [True]
+
+
+@pytest.mark.parametrize(("validation", "told"), [(0.3, True), (3, True), ((X, Y), False), (None, False)])
+def test_rows_that_a_model_to_train_further_may_have_seen_are_told(functions, validation, told):
+    model = fit(X, Y, "qmean", network=functions, seed=1, steps=5, batch_size=32)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(X, Y, "qmean", network=model, seed=1, steps=5, batch_size=32, validation=validation)
+    assert sum("may have been trained on the rows" in str(each.message) for each in caught) == told
+
+
+def test_a_splitter_is_not_asked_for_rows_without_those_of_weight_zero(functions):
+    from sklearn.model_selection import KFold
+
+    with pytest.raises(ValueError, match="those of weight 0 take no part: leave them out, got '5 of them'"):
+        fit(X, Y, network=functions, validation=KFold(3), sample_weight=np.arange(N_ROWS) >= 5)

@@ -92,6 +92,7 @@ def test_equal_seeds_give_equal_models_also_after_a_resumption(functions, tmp_pa
     assert first.evaluations == resumed.evaluations
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_compiled_functions_serve_other_groups_and_none(functions):
     three = np.where(np.arange(N) % 3 == 0, "x", SEX)
     model = fit(functions, groups=three, steps=20)

@@ -148,6 +148,7 @@ def test_weights_count_as_copies_of_the_rows():
     np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_a_model_is_trained_further_from_its_weights(model):
     further = an.fit(X, np.array(model.classes)[Y], "min_recall", network=model, steps=1, learning_rate=1e-9, seed=0)
     np.testing.assert_allclose(further._scores(NEW[:20]), model._scores(NEW[:20]), atol=1e-3)

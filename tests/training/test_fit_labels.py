@@ -179,6 +179,7 @@ def test_rows_of_weight_0_are_left_out():
     np.testing.assert_array_equal(found.decision_function(NEW), expected.decision_function(NEW))
 
 
+@pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_a_model_is_trained_further_and_refitted_on_all_rows():
     start = an.fit(X, Y, **ONE_PART)
     model = an.fit(X, Y, network=start, validation=an.EarlyStopping(0.25, refit=True), steps=20, seed=1)
