@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp._checks import require
 from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures.groups import WorstOfForms
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-def worst_value(measure: WorstOfForms, right: Array, cells: Any, constant: Iterable[Array]) -> dict[str, float]:
+def worst_value(measure: Any, right: Array, cells: Any, constant: Iterable[Array]) -> dict[str, float]:
     """Evaluate a measure of the worst group.
 
     Parameters
@@ -39,7 +40,13 @@ def worst_value(measure: WorstOfForms, right: Array, cells: Any, constant: Itera
     -------
     dict of str to float
         "value", "low", "high" and "trivial"; all NaN if no group takes part.
+
+    Raises
+    ------
+    ValueError
+        If the measure is none of groups.
     """
+    require(isinstance(measure, WorstOfForms), "a measure of the worst group is needed, as 'worst_cell'", measure)
     forms = measure.forms(cells)
     if not len(forms):
         return dict.fromkeys(("value", "low", "high", "trivial"), math.nan)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
@@ -173,14 +172,12 @@ class ClassGroupReport(NamedTuple):
         ValueError
             If the measure is unknown, or is none of groups.
         """
-        found: Any = get(measure)
-        require(isinstance(found, GroupMeasure), "a measure of the worst group is needed, as 'worst_cell'", found)
         labels = tuple(dict.fromkeys(cell.label for cell in self.cells))
         rest = [0] * len(labels)
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + rest) for name in ("right", "rows"))
         index = np.repeat(np.arange(len(rows)), rows)
         cells = GroupedCells.of(index, tuple(group.name for group in self.groups), labels)
-        return worst_value(found, right, cells, cells.own.T)
+        return worst_value(get(measure), right, cells, cells.own.T)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None.

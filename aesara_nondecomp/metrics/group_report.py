@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
 from aesara_nondecomp._tables import number_text
 from aesara_nondecomp.measures import Cells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import jeffreys_interval
@@ -159,11 +158,9 @@ class GroupReport(NamedTuple):
         ValueError
             If the measure is unknown, or is none of groups.
         """
-        found: Any = get(measure)
-        require(isinstance(found, GroupMeasure), "a measure of the worst group is needed, as 'worst_cell'", found)
         right, rows = (np.array([getattr(cell, name) for cell in self.cells] + [0, 0]) for name in ("right", "rows"))
         cells = Cells(tuple(group.name for group in self.groups), rows, rows / rows.sum())
-        return worst_value(found, right, cells, (cells.positive, ~cells.positive))
+        return worst_value(get(measure), right, cells, (cells.positive, ~cells.positive))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None.
