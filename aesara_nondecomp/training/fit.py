@@ -8,6 +8,7 @@ from typing import Any
 from aesara_nondecomp import measures
 from aesara_nondecomp.data.label_sets import is_indicator_matrix
 from aesara_nondecomp.history import Step
+from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.parallel import Communicator, communicator
 from aesara_nondecomp.training.class_labels import is_of_classes
 from aesara_nondecomp.training.fit_binary import fit_binary
@@ -22,7 +23,7 @@ Callback = Callable[[Step], Any]
 def fit(
     X: Any,
     y: Any = None,
-    measure: str | measures.Measure | measures.multiclass.MulticlassMeasure = "f1",
+    measure: str | measures.Measure | measures.multiclass.MulticlassMeasure | None = None,
     *,
     target: str | None = None,
     algorithm: str | Recipe = "auto",
@@ -40,7 +41,7 @@ def fit(
     positive: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
-    constraints: Any = (),
+    constraints: Any = None,
     validation: Any = "auto",
     validation_groups: Any = None,
     on_step: Callback | Sequence[Callback] | None = None,
@@ -66,10 +67,11 @@ def fit(
     y : array-like, shape (n,) or (n, L), optional
         Labels of two classes in any coding; or of more, whole numbers or text, see docs/multiclass.md. A matrix of 0
         and 1 has a column for each of several labels, see docs/multilabel.md. Needed unless there is a `target`.
-    measure : str, Measure, MulticlassMeasure or Averaged, default "f1"
+    measure : str, Measure, MulticlassMeasure or Averaged, optional
         What to train for, such as "f1", "min", "qmean" or "kld"; `measures.names` lists them. Of more than two classes,
         such as "min_recall", "macro_f1" or "qwk"; `measures.multiclass.names` lists those. Of several labels the mean
-        of a measure of two classes, or "micro_f1" and its like.
+        of a measure of two classes, or "micro_f1" and its like. Default: that of a model that is trained further, and
+        otherwise "f1".
     target : str, optional
         Column of the labels, if `X` is a table in files: a path, a folder or a pattern such as ``data/*.parquet`` of
         Parquet files or delimited text, a list of such files, a data set or a table of pyarrow, or `data.TableFiles`
@@ -129,7 +131,8 @@ def fit(
     constraints : sequence of Constraint, optional
         What predictions must meet, such as ``gap("tpr", at_most=0.02)`` or ``at_least("precision", 0.9)``; of more than
         two classes each names one, as in ``at_least("recall", 0.5, label="rare")``. See `measures.constraints`. The
-        model is the best by the measure among those that meet them on the rows held out.
+        model is the best by the measure among those that meet them on the rows held out. Default: those of a model that
+        is trained further, and otherwise none.
     validation : str, float, int, splitter, tuple (X, y), EarlyStopping or None, default "auto"
         Which rows are held out. They choose the best step and the threshold, and give calibration and error rates; so
         none of these come from rows that were trained on.
@@ -199,6 +202,11 @@ def fit(
     True
     """
     comm = communicator(comm)
+    further = network if isinstance(network, NetworkModel) else None
+    if measure is None:
+        measure = getattr(further, "measure", "f1")
+    if constraints is None:
+        constraints = getattr(further, "constrained_by", ())
     alone = {
         "sample_weight": sample_weight, "groups": groups, "constraints": constraints or None,
         "validation_groups": validation_groups, "sampler": None if sampler == "natural" else sampler,

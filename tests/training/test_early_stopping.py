@@ -373,6 +373,7 @@ def test_early_stopping_takes_a_share_or_rows_and_leaves_the_rest_to_defaults():
     ({"tune_threshold": 1}, "tune_threshold must be True, False or 'auto', got 1"),
     ({"tune_threshold": None}, "tune_threshold must be True, False or 'auto', got None"),
     ({"refit": "auto"}, "refit must be True or False, got 'auto'"),
+    ({"refit": True, "validation": (X, Y)}, "refit trains on the rows of X that were held out, and none are"),
 ])  # fmt: skip
 def test_early_stopping_checks_its_fields(options, message):
     with pytest.raises(ValueError, match=message):

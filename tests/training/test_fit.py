@@ -314,6 +314,17 @@ def test_rows_that_a_model_to_train_further_may_have_seen_are_told(functions, va
     assert sum("may have been trained on the rows" in str(each.message) for each in caught) == told
 
 
+def test_a_model_is_trained_further_on_its_own_measure_and_constraints_unless_others_are_given(functions):
+    asked = (measures.at_least("precision", 0.4),)
+    rest = {"seed": 1, "steps": 5, "batch_size": 32, "validation": (X, Y)}
+    model = fit(X, Y, "qmean", network=functions, constraints=asked, **rest)
+    again = fit(X, Y, network=model, **rest)
+    assert (again.measure, again.constrained_by) == (model.measure, asked)
+    other = fit(X, Y, "min", network=model, constraints=(), **rest)
+    assert (str(other.measure), other.constrained_by) == ("min", ())
+    assert str(fit(X, Y, network=functions, **rest).measure) == "f1"
+
+
 def test_a_splitter_is_not_asked_for_rows_without_those_of_weight_zero(functions):
     from sklearn.model_selection import KFold
 
