@@ -413,7 +413,7 @@ def label_model_from(
     labels, priors = tuple(header["labels"]), np.array(header["label_priors"], float)
     require(priors.ndim == 1 and len(priors) == len(labels) >= 2, "labels must have a prior each", priors.shape)
     model = MultilabelModel(
-        LabelFunctions(network, priors),
+        LabelFunctions(network, priors, None, "adamw"),
         parameters,
         averaged,
         labels,

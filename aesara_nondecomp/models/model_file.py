@@ -93,7 +93,7 @@ def from_archive(
     header = _with_encoder(header, arrays)
     network, parameters, voters = stored_networks(header, arrays, dtype)
     return Model(
-        TrainFunctions(network),
+        TrainFunctions(network, "adamw"),  # which a model that is trained further goes on with
         parameters,
         restore_measure(header["measure"], measure),
         tuple(map(label_from, header["classes"])),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aesara_nondecomp import measures
-from aesara_nondecomp._checks import warn_caller
+from aesara_nondecomp._checks import require, warn_caller
+from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.drivers import CellDriver
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.models import Model
@@ -104,6 +105,7 @@ def fit_binary(
     stopping = _with_threshold_rows(given["validation"], algorithm)
     refits = stopping is not None and stopping.refit
     if further is not None:
+        positive = all_succeed(comm, lambda: _positive_of(further, y, positive))
         warn_of_rows_seen(stopping)
     data = prepare(
         X, y, network=trained, encoder=further.encoder if further else None, positive=positive,
@@ -115,6 +117,8 @@ def fit_binary(
         _warn_of_frequent_positives(data, measure, constraints)
     goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
     prior = check_prior(given["prior"], data.prior)
+    if given["prior"] is not None:  # what is chosen on the rows held out is chosen for that prior too
+        data = data.with_held_prior(prior)
     functions = _functions(data.network, optimizer, backend)
     recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
     settings = settings_of(recipe, given, functions, data)
@@ -152,6 +156,16 @@ def _checked(
     given = check_parameters(**arguments)
     check_algorithm(given["algorithm"], given["prior"])
     return given, measures.get(measure), check_network(X, network, optimizer, backend, given["standardize"])
+
+
+def _positive_of(model: Model, y: Any, positive: Any) -> Any:
+    """The positive label of a model to train further, which has the meaning of its scores; refuses other labels."""
+    own = model.classes[1]
+    needed = f"a model to train further keeps its positive label, {own!r}"
+    require(positive is None or positive == own, needed, positive)
+    if y is not None and len(y):  # labels in files are checked as they are read, and a process may have no rows
+        encode_as(y, model.classes)
+    return own
 
 
 def _recipe(

@@ -44,6 +44,30 @@ def labels_of_several(y: Any) -> tuple[Labels, NDArray[Any]]:
     return Labels(np.where(labels.codes > 0, np.int8(1), np.int8(-1)), labels.classes), labels.codes
 
 
+def weight_at_prior(signs: NDArray[Any], weight: NDArray[Any] | None, prior: float) -> NDArray[np.float64] | None:
+    """Weights by which positives have another share of the rows; within a class they keep their ratios.
+
+    Parameters
+    ----------
+    signs : array, shape (n,)
+        Labels in {-1, +1}.
+    weight : array, shape (n,), or None
+        Weights of the rows; None for equal ones.
+    prior : float
+        Share of the positives, in (0, 1).
+
+    Returns
+    -------
+    float64 array, shape (n,), or None
+        As given if there are rows of one class only.
+    """
+    positive = signs > 0
+    observed = np.average(positive, weights=weight)
+    if not 0 < observed < 1:
+        return weight
+    return np.where(positive, prior / observed, (1 - prior) / (1 - observed)) * (1.0 if weight is None else weight)
+
+
 def checked_weight(sample_weight: Any, signs: NDArray[Any], codes: NDArray[Any] | None) -> NDArray[Any]:
     """Check sample weights, some of which must be above 0 in each class.
 

@@ -119,6 +119,12 @@ class Trainer:
         with functions.lock.training():
             placed, spread = placement_of(functions.backend), distributed(functions, self._comm)
             fitting = CrossFit(spread, data, phases, settings, monitor, self.rng, initial, placed)
+            if len(initial) > fitting.count:
+                warn_caller(
+                    f"training goes on from the first {fitting.count} of the {len(initial)} networks that vote, and "
+                    "leaves the others. To keep a vote, give validation a number of folds; or train a single network "
+                    "before, with a share of the rows held out."
+                )
             self._begin(fitting, {**identity, "initial": initial})
             complete = self._run(fitting)
             choice = fitting.choice()

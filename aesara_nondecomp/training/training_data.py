@@ -43,6 +43,7 @@ from aesara_nondecomp.training.row_labels import (
     count_cells,
     own_groups_of,
     own_labels,
+    weight_at_prior,
 )
 from aesara_nondecomp.training.row_split import Split, row_split
 from aesara_nondecomp.training.run import TrainingRows
@@ -74,6 +75,8 @@ class TrainingData(NamedTuple):
         Divisions of the rows, if several networks are trained.
     cells : Cells, GroupedCells or None
         Of the training rows, where they play a part.
+    weight_when_held : array, shape (n,), or None
+        Weights that rows have in the folds where they are held out; None for those that they have in training.
     """
 
     rows: TrainingRows
@@ -84,6 +87,27 @@ class TrainingData(NamedTuple):
     network: Network | TrainFunctions | ClassFunctions
     folds: tuple[Fold, ...] = ()
     cells: Any = None
+    weight_when_held: NDArray[Any] | None = None
+
+    def with_held_prior(self, prior: float) -> TrainingData:
+        """The same data, in which positives have another share of the rows held out, by weight.
+
+        Parameters
+        ----------
+        prior : float
+            That share, in (0, 1).
+
+        Returns
+        -------
+        TrainingData
+        """
+        if self.folds:
+            return self._replace(weight_when_held=weight_at_prior(self.rows.signs, self.rows.weight, prior))
+        if self.held is None:
+            return self
+        return self._replace(
+            held=self.held._replace(weight=weight_at_prior(self.held.signs, self.held.weight, prior))
+        )
 
     def held_cells(self) -> list[NDArray[Any]]:
         """Cells of the rows held out from each network, where cells play a part.
@@ -125,7 +149,9 @@ class TrainingData(NamedTuple):
         -------
         TrainingRows
         """
-        return self.rows.part(self.folds[index].held)
+        held = self.folds[index].held
+        part = self.rows.part(held)
+        return part if self.weight_when_held is None else part._replace(weight=self.weight_when_held[held])
 
 
 def prepare(

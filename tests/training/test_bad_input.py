@@ -101,7 +101,6 @@ FIT = [
     ({"algorithm": "paper", "network": ()}, "no split into lower part and head. Give it a hidden layer"),
     # names, with the nearest
     ({"measure": "qmaen"}, "unknown measure 'qmaen'. Did you mean 'qmean'"),
-    ({"measure": None}, "by its name or as a Measure, got None"),
     ({"algorithm": "duplle"}, "unknown algorithm 'duplle'. Did you mean 'duple'"),
     ({"optimizer": "addam"}, "unknown optimiser 'addam'. Did you mean 'adam'"),
     ({"schedule": "cosin"}, "unknown schedule 'cosin'. Did you mean 'cosine'"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp import Recipe, TrainFunctions, measures, mlp
+from aesara_nondecomp import Recipe, TrainFunctions, measures, metrics, mlp
 from aesara_nondecomp._aesara.imports import aesara
 from aesara_nondecomp.drivers import DAME, CrossEntropy
 from aesara_nondecomp.training.recipes import Phase
@@ -314,6 +314,24 @@ def test_rows_that_a_model_to_train_further_may_have_seen_are_told(functions, va
     assert sum("may have been trained on the rows" in str(each.message) for each in caught) == told
 
 
+@pytest.mark.parametrize("validation", [3, 0.3, (X, Y)])
+@pytest.mark.filterwarnings("ignore:prior = 0.05 is far from")
+def test_rows_held_out_stand_for_the_prior_asked_for(functions, validation):
+    options = {"network": functions, "seed": 1, "validation": validation, **QUICK}
+    plain, rare = (fit(X, Y, "f1", prior=prior, **options) for prior in (None, 0.05))
+    assert rare.validation_matrix.prevalence == pytest.approx(0.05)
+    assert rare.validation_matrix.n == pytest.approx(plain.validation_matrix.n)
+    assert rare.predict_proba(X)[:, 1].mean() < plain.predict_proba(X)[:, 1].mean() - 0.05
+
+
+@pytest.mark.filterwarnings("ignore:prior = 0.05 is far from")
+def test_the_threshold_is_chosen_for_the_prior_asked_for(functions):
+    model = fit(X, Y, "f1", prior=0.05, network=functions, seed=1, validation=(X, Y), **QUICK)
+    weight = np.where(Y > 0, 0.05 / 0.25, 0.95 / 0.75)
+    threshold, _ = metrics.steady_threshold("f1", model.decision_function(X), Y, weight)
+    assert model.threshold == pytest.approx(threshold, abs=1e-6)
+
+
 def test_a_model_is_trained_further_on_its_own_measure_and_constraints_unless_others_are_given(functions):
     asked = (measures.at_least("precision", 0.4),)
     rest = {"seed": 1, "steps": 5, "batch_size": 32, "validation": (X, Y)}
@@ -323,6 +341,37 @@ def test_a_model_is_trained_further_on_its_own_measure_and_constraints_unless_ot
     other = fit(X, Y, "min", network=model, constraints=(), **rest)
     assert (str(other.measure), other.constrained_by) == ("min", ())
     assert str(fit(X, Y, network=functions, **rest).measure) == "f1"
+
+
+def test_a_model_trained_further_keeps_its_positive_label(functions):
+    rest = {"seed": 1, "steps": 5, "batch_size": 32, "validation": (X, Y)}
+    model = fit(X, Y, "qmean", network=functions, positive=-1, **rest)
+    assert fit(X, Y, network=model, **rest).classes == model.classes == (1, -1)
+    with pytest.raises(ValueError, match="keeps its positive label, -1, got 1"):
+        fit(X, Y, network=model, positive=1, **rest)
+    with pytest.raises(ValueError, match="labels must be 1 or -1, as in training, got \\[False\\]"):
+        fit(X, Y > 0, network=model, seed=1, steps=5, batch_size=32, validation=None)
+
+
+def test_a_vote_trained_further_with_fewer_networks_says_so(functions):
+    model = fit(X, Y, "qmean", network=functions, seed=1, validation=3, **QUICK)
+    with pytest.warns(UserWarning, match="from the first 1 of the 3 networks that vote"):
+        assert fit(X, Y, network=model, seed=1, validation=(X, Y), **QUICK).voters == []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(fit(X, Y, network=model, seed=1, validation=3, **QUICK).voters) == 2
+    assert not any("networks that vote" in str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "classes", "labels"])
+def test_a_model_read_from_a_file_is_trained_further_as_the_one_saved(tmp_path, kind):
+    y, measure = {"two classes": (Y, "qmean"), "classes": (Y, "min_recall"),
+                  "labels": (np.stack([Y > 0, X[:, 0] > 0], axis=1), "macro_f1")}[kind]  # fmt: skip
+    rest = {"seed": 1, "validation": None, **QUICK}
+    model = fit(X, y, measure, network=(6,), **rest)
+    model.save(tmp_path / "m")
+    further = [fit(X, y, network=each, **rest).parameters for each in (model, an.load_model(tmp_path / "m"))]
+    assert same(*further)
 
 
 def test_a_splitter_is_not_asked_for_rows_without_those_of_weight_zero(functions):
