@@ -137,6 +137,25 @@ class Constraint:
         of_two = two.recalls(recalls)
         return [ratio.value(of_two) for ratio in self._ratios(two.cells)]
 
+    def rates_of_counts(self, right: Array, wrong: Array, cells: Any) -> list[Any]:
+        """What `rates` gives, from counts of rows in place of recalls.
+
+        Parameters
+        ----------
+        right : array, shape (..., 2 G + 2)
+            Rows of each cell that are predicted right.
+        wrong : array, shape (..., 2 G + 2)
+            Those that are predicted wrong.
+        cells : Cells
+            They say which groups have rows.
+
+        Returns
+        -------
+        list of float or of array
+        """
+        rate = RATES[self.rate]
+        return [rate.of_counts(right[..., chosen], wrong[..., chosen]) for chosen, _ in self._parts(cells)]
+
     def excess(self, value: Any, margin: Any = 0.0) -> Any:
         """By how much a value breaks the bound.
 
@@ -216,10 +235,17 @@ class Constraint:
 
     def _ratios(self, cells: Any) -> list[Ratio]:
         """The rate of all rows; for a gap that of each group that has rows for it."""
+        return [ratio for _, ratio in self._parts(cells)]
+
+    def _parts(self, cells: Any) -> list[tuple[Array, Ratio]]:
+        """The same with the cells that each rate is of."""
+        rate = RATES[self.rate]
         if self.kind != "gap":
-            return [RATES[self.rate](cells, np.ones(len(cells.rows), dtype=bool))]
-        ratios = [RATES[self.rate](cells, cells.group(k)) for k in range(len(cells.groups))]
-        return [ratio for ratio in ratios if ratio.d0 > 0]
+            every = np.ones(len(cells.rows), dtype=bool)
+            return [(every, rate.of_cells(cells, every))]
+        groups = [cells.group(k) for k in range(len(cells.groups))]
+        parts = [(group, rate.of_cells(cells, group)) for group in groups]
+        return [(group, ratio) for group, ratio in parts if ratio.d0 > 0]
 
     def _require_groups(self, found: int) -> None:
         require(found > 1, f"{self} needs two groups with such rows", found)

@@ -231,6 +231,7 @@ class WorstOfForms:
     """The smallest of several linear forms of the cells' recalls, for cells of two classes or of several."""
 
     _classes = "each class"
+    pools_rows = False  # whether a form is the share of right ones among all rows of its cells
 
     def forms(self, cells: Any) -> Array:
         """The linear forms, of which the measure is the smallest.
@@ -355,6 +356,8 @@ class BalancedForms(WorstOfForms):
 
 class AccuracyForms(WorstOfForms):
     """The accuracy of each group."""
+
+    pools_rows = True
 
     def forms(self, cells: Any) -> Array:
         return _of_groups(self, cells, cells.shares)

@@ -53,30 +53,70 @@ class Ratio(NamedTuple):
             return (recalls @ self.a + self.a0) / (recalls @ self.d + self.d0)
 
 
-def _ratio(top: tuple[float, float, float, float], bottom: tuple[float, float, float, float]) -> Any:
-    """A rate by how often TP, FN, FP and TN count in its numerator and in its denominator."""
+class Rate(NamedTuple):
+    """A rate by how often the rows of each outcome count: TP, FN, FP and TN, in this order.
 
-    def of_cells(cells: Cells, chosen: Array) -> Ratio:
+    Attributes
+    ----------
+    top : tuple of float
+        In its numerator.
+    bottom : tuple of float
+        In its denominator.
+    """
+
+    top: tuple[float, float, float, float]
+    bottom: tuple[float, float, float, float]
+
+    def of_cells(self, cells: Cells, chosen: Array) -> Ratio:
+        """The rate as a function of the recalls of cells.
+
+        Parameters
+        ----------
+        cells : Cells
+            Of the rows.
+        chosen : bool array, shape (m,)
+            The cells whose rows count.
+
+        Returns
+        -------
+        Ratio
+        """
         weight = np.where(chosen, cells.shares, 0.0)
         parts = []
-        for tp, fn, fp, tn in (top, bottom):
+        for tp, fn, fp, tn in self:
             right, wrong = np.where(cells.positive, tp, tn), np.where(cells.positive, fn, fp)
             parts += [weight * (right - wrong), float(weight @ wrong)]
         return Ratio(*parts)
 
-    return of_cells
+    def of_counts(self, right: Array, wrong: Array) -> Any:
+        """The rate of counted rows.
+
+        Parameters
+        ----------
+        right : array, shape (..., m)
+            Rows predicted right, in turn of a cell of negatives and of one of positives.
+        wrong : array, shape (..., m)
+            Rows predicted wrong, likewise.
+
+        Returns
+        -------
+        float or array
+        """
+        outcomes = (right[..., 1::2], wrong[..., 1::2], wrong[..., ::2], right[..., ::2])
+        counts = np.stack([np.sum(rows, axis=-1) for rows in outcomes], axis=-1)
+        return (counts @ self.top) / (counts @ self.bottom)
 
 
 _ALL = (1.0, 1.0, 1.0, 1.0)
-RATES: Mapping[str, Any] = {
-    "tpr": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
-    "fnr": _ratio((0, 1, 0, 0), (1, 1, 0, 0)),
-    "tnr": _ratio((0, 0, 0, 1), (0, 0, 1, 1)),
-    "fpr": _ratio((0, 0, 1, 0), (0, 0, 1, 1)),
-    "recall": _ratio((1, 0, 0, 0), (1, 1, 0, 0)),
-    "selection": _ratio((1, 0, 1, 0), _ALL),
-    "accuracy": _ratio((1, 0, 0, 1), _ALL),
-    "precision": _ratio((1, 0, 0, 0), (1, 0, 1, 0)),
-    "npv": _ratio((0, 0, 0, 1), (0, 1, 0, 1)),
-    "f1": _ratio((2, 0, 0, 0), (2, 1, 1, 0)),
+RATES: Mapping[str, Rate] = {
+    "tpr": Rate((1, 0, 0, 0), (1, 1, 0, 0)),
+    "fnr": Rate((0, 1, 0, 0), (1, 1, 0, 0)),
+    "tnr": Rate((0, 0, 0, 1), (0, 0, 1, 1)),
+    "fpr": Rate((0, 0, 1, 0), (0, 0, 1, 1)),
+    "recall": Rate((1, 0, 0, 0), (1, 1, 0, 0)),
+    "selection": Rate((1, 0, 1, 0), _ALL),
+    "accuracy": Rate((1, 0, 0, 1), _ALL),
+    "precision": Rate((1, 0, 0, 0), (1, 0, 1, 0)),
+    "npv": Rate((0, 0, 0, 1), (0, 1, 0, 1)),
+    "f1": Rate((2, 0, 0, 0), (2, 1, 1, 0)),
 }

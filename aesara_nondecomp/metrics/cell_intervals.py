@@ -64,6 +64,31 @@ def recall_draws(right: Array, rows: Array, seed: Any = 0) -> Array:
     return np.random.default_rng(seed).beta(right + 0.5, rows - right + 0.5, size=(DRAWS, len(rows)))
 
 
+def count_draws(right: Array, rows: Array) -> tuple[Array, Array]:
+    """Rows predicted right and wrong, drawn with the recalls and with the shares of the cells.
+
+    New rows have other shares of the cells, so that a rate of rows of both classes, such as a precision, varies by more
+    than the recalls do. Right and wrong rows of all cells have the distribution of a multinomial's shares given
+    Jeffreys' prior, up to their sum.
+
+    Parameters
+    ----------
+    right : int array, shape (m,)
+        Rows of each cell that are predicted right.
+    rows : int array, shape (m,)
+        All rows of each cell.
+
+    Returns
+    -------
+    right : float64 array, shape (4000, m)
+    wrong : float64 array, shape (4000, m)
+    """
+    rng = np.random.default_rng(0)
+    recalls = recall_draws(right, rows, rng)
+    drawn = rng.gamma(rows + 1.0, size=recalls.shape)
+    return recalls * drawn, (1 - recalls) * drawn
+
+
 def interval_of_largest(largest: Array, statistics: Iterable[Array], count: int, value: float) -> tuple[float, float]:
     """The 95 % interval of the largest of several statistics.
 

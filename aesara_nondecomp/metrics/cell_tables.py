@@ -52,10 +52,18 @@ def worst_value(measure: Any, right: Array, cells: Any, constant: Iterable[Array
         return dict.fromkeys(("value", "low", "high", "trivial"), math.nan)
     known = np.where(cells.rows > 0, share_of(right, cells.rows), 0.0)
     value = float(np.min(known @ forms.T))
-    draws = -(recall_draws(right, cells.rows) @ forms.T).T
+    draws = -_form_draws(measure, forms, right, cells.rows)
     low, high = interval_of_largest(np.max(draws, axis=0), draws, len(draws), -value)
     trivial = max(float(np.min(recalls.astype(float) @ forms.T)) for recalls in constant)
     return {"value": value, "low": -high, "high": -low, "trivial": trivial}
+
+
+def _form_draws(measure: WorstOfForms, forms: Array, right: Array, rows: Array) -> Array:
+    """Draws of the forms, shape (k, 4000)."""
+    if not measure.pools_rows:
+        return np.asarray((recall_draws(right, rows) @ forms.T).T)
+    members = forms > 0
+    return recall_draws(members @ right, members @ rows).T
 
 
 def report_dict(report: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._tables import interval_text, number_text
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
-from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, worst_value
+from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, share_of, worst_value
 from aesara_nondecomp.metrics.class_scores import cell_confusion
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class ClassGroupReport(NamedTuple):
         )  # fmt: skip
         draws = recall_draws(right, rows)
         groups = tuple(
-            _rates_of(name, rows[of_rows.group(g)], rates[of_rows.group(g)], draws[:, of_rows.group(g)])
+            _rates_of(name, right[of_rows.group(g)], rows[of_rows.group(g)], draws[:, of_rows.group(g)])
             for g, name in enumerate(of_rows.groups)
         )
         return cls(cells, groups, int(rows[~of_rows.in_group].sum()))
@@ -222,16 +222,14 @@ class ClassGroupReport(NamedTuple):
         return draw_cells(self.cells, [(others, COLOUR, "o", "recall"), (worst, WORST, "s", "worst cell")], path)
 
 
-def _rates_of(name: str, rows: Array, recalls: Array, draws: Array) -> ClassGroupRates:
-    """Rates of a group from those of its cells."""
-    total = int(rows.sum())
-    accuracy = mean = (math.nan,) * 3
-    if total:
-        weight = rows / total
-        accuracy = _with_interval(float(np.nan_to_num(recalls) @ weight), draws @ weight)
+def _rates_of(name: str, right: Array, rows: Array, draws: Array) -> ClassGroupRates:
+    """Rates of a group from the rows of its cells and the draws of their recalls."""
+    hits, total = right.sum(), rows.sum()
+    low, high = jeffreys_interval(hits, total)
+    mean = (math.nan,) * 3
     if rows.all():
-        mean = _with_interval(float(recalls.mean()), draws.mean(axis=1))
-    return ClassGroupRates(name, total, *accuracy, *mean)
+        mean = _with_interval(float((right / rows).mean()), draws.mean(axis=1))
+    return ClassGroupRates(name, int(total), float(share_of(hits, total)), float(low), float(high), *mean)
 
 
 def _with_interval(value: float, draws: Array) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._figures import new_figure, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures import Cells, Constraint
-from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, recall_draws
+from aesara_nondecomp.metrics.cell_intervals import count_draws, interval_of_largest
 from aesara_nondecomp.metrics.cell_tables import draw_intervals, finish, plain
 from aesara_nondecomp.metrics.group_report import cell_counts
 
@@ -178,11 +178,11 @@ class ConstraintReport(NamedTuple):
 
 
 def _judged(constraint: Constraint, predicted: Array, cell: Array, groups: Sequence[str]) -> Verdict:
-    if not constraint.needs_groups:  # the cells are the classes, so that the prior weighs on two rates alone
+    if not constraint.needs_groups:  # the cells are the classes, so that Jeffreys' prior weighs on four counts alone
         cell, groups = cell % 2, ()
     right, rows = cell_counts(predicted, cell, len(groups))
     cells = Cells(tuple(groups), rows, rows / rows.sum())
-    rates = constraint.rates(recall_draws(right, rows), cells)
+    rates = constraint.rates_of_counts(*count_draws(right, rows), cells)
     value = math.nan
     if constraint.kind != "gap" or len(rates) > 1:
         with np.errstate(invalid="ignore"):

@@ -36,6 +36,13 @@ def test_a_rate_of_all_rows_is_that_of_their_counts(rate):
     assert value == pytest.approx(BY_COUNTS[rate](TRUE, GUESS), abs=1e-14)
 
 
+@pytest.mark.parametrize("constraint", [*map(lambda r: at_least(r, 0.5), RATES), *map(lambda r: gap(r, 0.1), GAPS)])
+def test_rates_of_counts_are_those_of_recalls(constraint):
+    right = recalls() * CELLS.rows
+    of_counts = constraint.rates_of_counts(right, CELLS.rows - right, CELLS)
+    assert of_counts == pytest.approx(constraint.rates(recalls(), CELLS), abs=1e-14)
+
+
 @pytest.mark.parametrize("rate", GAPS)
 def test_a_gap_is_the_largest_difference_between_two_groups(rate):
     of_groups = [BY_COUNTS[rate](TRUE[CODES == g], GUESS[CODES == g]) for g in range(3)]

@@ -203,6 +203,49 @@ def test_bounds_that_hold_are_shown_to_at_least_as_often_as_the_level_says():
     assert inside >= 92
 
 
+def drawn_rows(rng, n, positives, tpr, fpr):
+    """New rows of a classifier: whether each is positive, and predicted positive."""
+    truth = rng.random(n) < positives
+    return truth, rng.random(n) < np.where(truth, tpr, fpr)
+
+
+@pytest.mark.parametrize("rate, true", [("selection", 0.2), ("precision", 0.9), ("f1", 0.9), ("accuracy", 0.96)])
+def test_the_interval_of_a_rate_of_both_classes_covers_it_on_new_rows(rate, true):
+    """New rows also have another share of positives: with shares held fixed it was .4 for the share of predictions."""
+    rng, inside = np.random.default_rng(3), []
+    for _ in range(200):
+        truth, predicted = drawn_rows(rng, 200, 0.2, 0.9, 0.025)
+        (found,) = ConstraintReport.of([at_least(rate, 0.5)], predicted, truth.astype(int), ()).verdicts
+        inside.append(found.low <= true <= found.high)
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
+def test_groups_with_equal_shares_of_predictions_are_seldom_said_to_differ():
+    rng, broken = np.random.default_rng(4), 0
+    for _ in range(100):
+        truth, predicted = drawn_rows(rng, 200, 0.3, 0.98, 0.01)
+        cell = 2 * rng.integers(0, 2, 200) + truth
+        (found,) = ConstraintReport.of([gap("selection", at_most=0.05)], predicted, cell, ("a", "b")).verdicts
+        broken += found.verdict == "broken"
+    assert broken <= 3
+
+
+def test_a_precision_without_a_false_alarm_has_the_interval_of_its_alarms_alone():
+    of_one_class, of_both = (verdicts([at_least("precision", 0.6)], [(n, n), (9, 9)], ())[0] for n in (0, 300))
+    expected = scipy.stats.beta.ppf(0.025, 9.5, 0.5)
+    for found in (of_one_class, of_both):
+        assert (found.low, found.high) == pytest.approx((expected, 1), abs=0.02)
+
+
+def test_the_interval_of_the_smallest_accuracy_covers_it_on_new_rows():
+    rng, inside = np.random.default_rng(5), []
+    for _ in range(200):
+        truth, predicted = drawn_rows(rng, 150, 0.2, 0.1, 0.02)
+        found = GroupReport.of(predicted, truth.astype(int), ("a",), ("no", "yes")).value("worst_group_accuracy")
+        inside.append(found["low"] <= 0.2 * 0.1 + 0.8 * 0.98 <= found["high"])
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
 def test_a_report_of_constraints_is_text_and_json():
     asked = [gap("tpr", at_most=0.02), at_least("precision", 0.5)]
     found = ConstraintReport.of(asked, PREDICTED, CELL, NAMES)

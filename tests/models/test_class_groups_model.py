@@ -7,8 +7,9 @@ import pytest
 
 import aesara_nondecomp as an
 from aesara_nondecomp.measures import multiclass
-from aesara_nondecomp.measures.multiclass import Cells
+from aesara_nondecomp.measures.multiclass import Cells, GroupedCells
 from aesara_nondecomp.metrics.cell_intervals import jeffreys_interval
+from aesara_nondecomp.metrics.class_group_report import ClassGroupReport
 from aesara_nondecomp.models import ClassModel
 from aesara_nondecomp.step.class_functions import ClassFunctions
 
@@ -56,6 +57,19 @@ def test_intervals_of_groups_are_as_wide_as_the_binomial_error_says(model):
         error = np.sqrt(group.accuracy * (1 - group.accuracy) / group.rows)
         assert group.accuracy_high - group.accuracy_low == pytest.approx(2 * 1.96 * error, rel=0.15)
         assert group.mean_recall_low < group.mean_recall < group.mean_recall_high
+
+
+def test_the_interval_of_an_accuracy_covers_it_on_new_rows():
+    """Where recalls differ much, the accuracy varies with the shares of the classes, too."""
+    rng, shares, recalls, inside = np.random.default_rng(1), np.array([0.5, 0.3, 0.2]), np.array([1, 0.6, 0]), []
+    for _ in range(200):
+        codes = rng.choice(K, 150, p=shares)
+        predicted = np.where(rng.random(150) < recalls[codes], codes, (codes + 1) % K)
+        report = ClassGroupReport.of(predicted, codes, GroupedCells.of(codes, ("all",), LABELS))
+        (group,), worst = report.groups, report.value("worst_group_accuracy")
+        ends = (group.accuracy_low, group.accuracy_high), (worst["low"], worst["high"])
+        inside.append([low <= shares @ recalls <= high for low, high in ends])
+    assert ((np.mean(inside, axis=0) >= 0.92) & (np.mean(inside, axis=0) <= 0.98)).all()
 
 
 @pytest.mark.parametrize("name", ["worst_cell", "worst_group_balanced", "worst_group_accuracy"])
