@@ -101,7 +101,9 @@ class Histogram(NamedTuple):
 
 
 class CalibrationCurve(NamedTuple):
-    """Shares of positives by predicted probability, in groups of equally many rows.
+    """Shares of positives by predicted probability, in groups of about equally many rows.
+
+    Rows of equal probability are in one group, so that the order of the rows does not matter.
 
     Attributes
     ----------
@@ -141,7 +143,7 @@ class CalibrationCurve(NamedTuple):
         -------
         CalibrationCurve
         """
-        parts = np.array_split(np.argsort(probabilities, kind="stable"), min(groups, len(signs)))
+        parts = _groups_by_size(probabilities, min(groups, len(signs)))
         n = np.array([len(part) for part in parts])
         predicted = np.array([probabilities[part].mean() for part in parts])
         observed = np.array([(signs[part] > 0).mean() for part in parts])
@@ -259,6 +261,15 @@ class Plane(NamedTuple):
             ends = _crossings(x, y, corners[:, j, i])
             pieces += [(*a, *b) for a, b in zip(ends[::2], ends[1::2])]
         return pieces
+
+
+def _groups_by_size(values: Array, count: int) -> list[Array]:
+    """Indices of values from the smallest to the largest, in at most so many groups; equal values are in one."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    ends = np.cumsum([len(part) for part in np.array_split(order, count)])
+    ends = np.unique(np.searchsorted(ranked, ranked[ends - 1], side="right"))
+    return np.split(order, ends[:-1])
 
 
 def _crossings(x: Array, y: Array, values: Array) -> list[tuple[float, float]]:

@@ -191,7 +191,8 @@ def calibration_curve(curve: CalibrationCurve, observed: Axis, title: str) -> st
     chart.line(curve.predicted, curve.observed, "s0")
     for x, y in zip(curve.predicted, curve.observed):
         chart.point(float(x), float(y), "knot")
-    caption = f"Each point is one of {len(curve.predicted)} groups of equally many rows, with its 95\u00a0% interval."
+    groups = f"{len(curve.predicted)} groups of about equally many rows"
+    caption = f"Each point is one of {groups}, with its 95\u00a0% interval."
     return figure(chart.svg(), caption, [("s0", "this model"), ("chance", "perfect calibration")])
 
 
@@ -219,7 +220,7 @@ def calibration_of_each(one: str, labels: Sequence[Any], probabilities: Any, sig
     others = {"class": "all others", "label": "the rows without it"}[one]
     chart = Chart(
         Axis("predicted probability", 0.0, 1.0), Axis(f"observed share of the {one}", 0.0, 1.0), f"{one}-calibration",
-        f"Calibration of each {one}", f"Of each {one} against {others}, in groups of equally many rows.",
+        f"Calibration of each {one}", f"Of each {one} against {others}, in groups of about equally many rows.",
     )  # fmt: skip
     chart.line([0, 1], [0, 1], "chance")
     for place, k in enumerate(shown):

@@ -73,6 +73,19 @@ def test_calibration_groups_have_the_shares_and_wilson_intervals_of_their_rows()
         assert (curve.observed[k], curve.low[k], curve.high[k]) == pytest.approx((hits / 10, *interval))
 
 
+def test_rows_of_equal_probability_are_in_one_calibration_group_whatever_their_order():
+    probabilities = np.repeat([0.2, 0.4], 500)
+    signs = np.where(np.random.default_rng(1).random(1000) < probabilities, 1, -1)
+    expected = [np.mean(signs[:500] > 0), np.mean(signs[500:] > 0)]
+    for order in (np.arange(1000), np.argsort(signs), np.argsort(-signs)):
+        curve = CalibrationCurve.of(probabilities[order], signs[order])
+        assert curve.predicted == pytest.approx([0.2, 0.4]) and curve.observed == pytest.approx(expected)
+    tied = np.round(RNG.random(100), 1)
+    shares = dict(zip(*np.unique(tied, return_counts=True)))
+    curve = CalibrationCurve.of(tied, SIGNS[:100], groups=100)
+    assert curve.predicted == pytest.approx(sorted(shares))
+
+
 @pytest.mark.parametrize("name", ["f1", "min", "qmean", "kld", "gmean", "accuracy"])
 def test_a_measure_has_its_level_along_an_isoline_in_both_planes(name):
     measure, prior = measures.get(name), 0.2
