@@ -167,7 +167,8 @@ def prevalence_report(model: Model, scores: NDArray[Any]) -> tuple[dict[str, Any
     lines : list of str
         In short.
     """
-    estimates = prevalences(model.require_quantifier(), scores)
+    model.require_quantifier()
+    estimates = prevalences(model, scores)
     facts: dict[str, Any] = {"model": model_facts(model), "rows": len(scores), "prevalence": estimates}
     return facts, [*report_lines.model_lines(facts["model"]), "", *report_lines.prevalence_lines(estimates)]
 

@@ -24,6 +24,7 @@ from aesara_nondecomp.metrics.calibration import Calibration
 from aesara_nondecomp.metrics.checks import checked_labelled_scores, checked_network_scores, checked_threshold
 
 METHODS = ("cc", "acc", "pcc", "pacc", "sld")
+COUNTED = ("cc", "acc")  # by predictions, at one threshold
 ADJUSTED = ("acc", "pacc", "sld")  # by what was measured on labelled rows
 Array = NDArray[Any]
 

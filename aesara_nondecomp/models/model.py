@@ -17,6 +17,7 @@ from aesara_nondecomp.data import InputEncoder, check_lengths, decode, encode_as
 from aesara_nondecomp.history import Evaluation, Step
 from aesara_nondecomp.metrics import ConfusionMatrix, Quantifier
 from aesara_nondecomp.metrics.checks import checked_weights
+from aesara_nondecomp.metrics.quantification import COUNTED
 from aesara_nondecomp.models.archive import describe_measure, write_archive
 from aesara_nondecomp.models.by_group import ByGroup, rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model_checks import check_model
@@ -160,7 +161,7 @@ class Model(ByGroup, NetworkModel):
             `threshold` was set to another value than that at which the error rates were measured.
         """
         quantifier = self.require_quantifier()
-        counts_at_another = method in ("cc", "acc") and quantifier.threshold != self.threshold
+        counts_at_another = method in COUNTED and quantifier.threshold != self.threshold
         needed = f"error rates are those at the threshold {quantifier.threshold:g}: call calibrate, or tune_threshold"
         require(not counts_at_another, needed, self.threshold)
         return quantifier.prevalence(self.network_scores(X), method)

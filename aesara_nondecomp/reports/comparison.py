@@ -107,6 +107,7 @@ def _matrices(names: Sequence[str], facts: dict[str, Any]) -> Section:
 
 def _prevalences(names: Sequence[str], facts: dict[str, Any]) -> Section:
     first, second = (each["prevalence"] for each in facts["models"])
-    rows = [(METHOD_NAMES[method], number(first[method]), number(second[method])) for method in first]
+    methods = [method for method in first if method in second]
+    rows = [(METHOD_NAMES[method], number(first[method]), number(second[method])) for method in methods]
     caption = f"Share of positives; true on these rows: {number(facts['models'][0]['prior'])}"
     return Section("prevalence", "Prevalence", markup.table(caption, ("method", *map(name, names)), rows))

@@ -12,7 +12,7 @@ from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
 from aesara_nondecomp.metrics.group_report import GroupReport
-from aesara_nondecomp.metrics.quantification import METHODS, Quantifier
+from aesara_nondecomp.metrics.quantification import COUNTED, METHODS
 
 METHOD_NAMES = {
     "cc": "classify and count",
@@ -201,7 +201,7 @@ def evaluation_facts(
     return {
         "model": model_facts(model),
         **evaluation(model, table, draws, seed, worst, more),
-        **({} if model.quantifier is None else {"prevalence": prevalences(model.quantifier, scores)}),
+        **({} if model.quantifier is None else {"prevalence": prevalences(model, scores)}),
         **({} if by_group is None else {"groups": by_group.as_dict()}),
         **({} if verdicts is None else {"constraints": verdicts.as_dict()}),
     }
@@ -268,13 +268,29 @@ def measure_of_rates(measure: measures.Measure) -> measures.Measure:
     return measures.get("min") if isinstance(measure, measures.GroupMeasure) else measure
 
 
-def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
-    """Estimate the prevalence by every method.
+def counts_elsewhere(model: Any) -> bool:
+    """Whether a calibrated model counts predictions at another threshold than it predicts with.
 
     Parameters
     ----------
-    quantifier : Quantifier
-        Calibration of the model.
+    model : Model
+        The model.
+
+    Returns
+    -------
+    bool
+        False if it is not calibrated.
+    """
+    return model.quantifier is not None and model.quantifier.threshold != model.threshold
+
+
+def prevalences(model: Any, scores: Any) -> dict[str, float]:
+    """Estimate the prevalence by every method that `Model.predict_prevalence` takes.
+
+    Parameters
+    ----------
+    model : Model
+        The model; calibrated.
     scores : array, shape (n,) or (n, k)
         Scores of the rows, of each of k networks.
 
@@ -283,4 +299,5 @@ def prevalences(quantifier: Quantifier, scores: Any) -> dict[str, float]:
     dict of str to float
         The estimate of each method.
     """
-    return {method: quantifier.prevalence(scores, method) for method in METHODS}
+    methods = [method for method in METHODS if method not in COUNTED] if counts_elsewhere(model) else METHODS
+    return {method: model.quantifier.prevalence(scores, method) for method in methods}

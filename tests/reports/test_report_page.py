@@ -183,6 +183,24 @@ def test_a_model_compared_with_itself_differs_nowhere(files, tmp_path, capsys):
     assert "predictions differ on 0" in capsys.readouterr().out
 
 
+def test_after_another_threshold_is_set_no_page_counts_predictions_at_the_former_one(files, tmp_path, capsys):
+    model, path, rows = an.load_model(files / "f1.model"), str(tmp_path / "moved.model"), str(files / "rows.csv")
+    model.threshold += 1
+    model.save(path)
+    out, html = str(tmp_path / "r.json"), str(tmp_path / "r.html")
+    for command in (["evaluate", path], ["quantify", path], ["compare", path, str(files / "f1.model")]):
+        judged = [] if command[0] == "quantify" else ["--draws", "5", "--html", html]
+        assert main([*command, rows, *judged, "--quiet", "--out", out]) == 0
+        facts = json.loads(Path(out).read_text())
+        facts = facts["models"][0] if command[0] == "compare" else facts
+        assert list(facts["prevalence"]) == ["pcc", "pacc", "sld"], command
+        if judged:
+            text = Path(html).read_text(encoding="utf-8")
+            assert "expectation" in text and "classify and count" not in text
+        if command[0] == "evaluate":
+            assert "The threshold was changed after the model was calibrated" in text
+
+
 def test_models_of_other_labels_and_a_stream_are_not_compared(files, model, tmp_path, capsys):
     replace(an.load_model(files / "f1.model"), classes=("yes", "no")).save(tmp_path / "other.model")
     pair = [str(files / "f1.model"), str(tmp_path / "other.model")]
