@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aesara_nondecomp._files import replacing
 
@@ -18,6 +18,25 @@ def new_figure(width: float, height: float) -> Figure:
     except ImportError:
         raise ImportError("a picture needs matplotlib: pip install 'aesara-nondecomp[plots]'") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain_text(text: Any) -> str:
+    """Text that a figure shows as it is.
+
+    Matplotlib reads a pair of dollars as mathematics, and leaves labels that begin with "_" out of a legend.
+
+    Parameters
+    ----------
+    text : object
+        Such as a class.
+
+    Returns
+    -------
+    str
+        With escaped dollars, and a space before a leading "_".
+    """
+    shown = str(text).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp._figures import new_figure, save_figure
+from aesara_nondecomp._figures import new_figure, plain_text, save_figure
 from aesara_nondecomp.history.records import ClassStep, Step
 from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.metrics.checks import checked_class_confusion
@@ -123,8 +123,9 @@ def _draw_matrix(figure: Figure, counts: NDArray[Any], labels: Sequence[str]) ->
     figure.colorbar(image, ax=axis, label="share of the true class")
     axis.set(title="Confusion matrix", xlabel="predicted class", ylabel="true class")
     shown = np.unique(np.linspace(0, n - 1, min(n, 2 * MOST_NUMBERS)).astype(int))
-    axis.set_xticks(shown, [labels[k] for k in shown], rotation=90 if max(map(len, labels)) > 3 else 0)
-    axis.set_yticks(shown, [labels[k] for k in shown])
+    names = [plain_text(labels[k]) for k in shown]
+    axis.set_xticks(shown, names, rotation=90 if max(map(len, labels)) > 3 else 0)
+    axis.set_yticks(shown, names)
     if n <= MOST_NUMBERS:
         for true, predicted in np.ndindex(n, n):
             colour = "white" if shares[true, predicted] > 0.6 else "black"
@@ -172,7 +173,7 @@ def settled_range(values: Sequence[float]) -> tuple[float, float]:
 
 def _draw_evaluations(axis: Any, model: Any) -> None:
     better = "larger" if model.measure.greater_is_better else "smaller"
-    axis.set(title="Validation rows, averaged weights", ylabel=f"{model.measure} ({better} is better)")
+    axis.set(title="Validation rows, averaged weights", ylabel=plain_text(f"{model.measure} ({better} is better)"))
     if not model.evaluations:
         axis.text(0.5, 0.5, "no validation rows", ha="center", va="center", transform=axis.transAxes, color="grey")
         return
@@ -209,7 +210,7 @@ def _draw_recalls(axis: Any, model: Any, span: int) -> None:
     else:  # rows without and with each label in turn: those with it are drawn
         recalls = recalls[:, 1::2]
     for k in sorted(np.argsort(-np.asarray(model.priors), kind="stable")[:MOST_LINES].tolist()):
-        axis.plot(steps, running_mean(recalls[:, k].tolist(), span), label=_shortened(names[k]))
+        axis.plot(steps, running_mean(recalls[:, k].tolist(), span), label=plain_text(_shortened(names[k])))
     axis.legend()
 
 
@@ -225,7 +226,7 @@ def _draw_duals(axis: Any, history: Sequence[Step] | Sequence[ClassStep]) -> Non
         names.sort()
     for name in names[:MOST_LINES]:
         values = [step.duals.get(name, np.nan) for step in history]
-        axis.plot([step.step for step in history], values, linewidth=1, label=dual_label(name))
+        axis.plot([step.step for step in history], values, linewidth=1, label=plain_text(dual_label(name)))
     if names:
         axis.set_ylim(settled_range([step.duals[name] for step in history for name in step.duals]))
         axis.legend()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp._figures import new_figure, save_figure
+from aesara_nondecomp._figures import new_figure, plain_text, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures.groups import WorstOfForms
 from aesara_nondecomp.metrics.cell_intervals import interval_of_largest, recall_draws
@@ -147,8 +147,7 @@ def draw_cells(
     for chosen, colour, marker, label in parts:
         known = [(row, cell) for row, cell in enumerate(cells) if cell.rows and chosen[row]]
         draw_intervals(axis, [(row, c.rate, c.low, c.high) for row, c in known], colour, marker, label)
-    # A matched pair of dollars would be read as mathematics.
-    names = [f"{cell.name} ({cell.rows})".replace("$", r"\$") for cell in cells]
+    names = [plain_text(f"{cell.name} ({cell.rows})") for cell in cells]
     axis.set_yticks(range(len(names)), names, fontsize=7)
     axis.set(ylim=(len(cells) - 0.5, -0.5), xlim=(0, 1.02))
     axis.set_xlabel("rate predicted right, 95 % interval", fontsize=8)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._figures import new_figure, save_figure
+from aesara_nondecomp._figures import new_figure, plain_text, save_figure
 from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.measures import Cells, Constraint
 from aesara_nondecomp.metrics.cell_intervals import count_draws, interval_of_largest
@@ -168,7 +168,8 @@ class ConstraintReport(NamedTuple):
         for row, each in enumerate(self.verdicts):
             label = "bound" if row == 0 else None
             axis.plot([each.bound] * 2, [row - 0.35, row + 0.35], color="black", linewidth=1.2, label=label)
-        axis.set_yticks(range(len(self.verdicts)), [each.constraint for each in self.verdicts], fontsize=7)
+        names = [plain_text(each.constraint) for each in self.verdicts]
+        axis.set_yticks(range(len(names)), names, fontsize=7)
         axis.set(ylim=(len(self.verdicts) - 0.5, -0.5))
         axis.set_xlabel("value, 95 % interval", fontsize=8)
         finish(figure, axis)

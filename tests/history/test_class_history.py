@@ -129,6 +129,16 @@ def test_a_matrix_of_two_classes_and_one_of_many_are_drawn():
     assert not many.texts and len(many.get_xticks()) == 40
 
 
+def test_classes_with_dollars_and_underscores_are_drawn_as_they_are(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    classes, drawn = ("10$\\frac$20", "$5-$9", "_rest"), [r"10\$\frac\$20", r"\$5-\$9", " _rest"]
+    axis = plot_confusion(np.eye(3), classes, tmp_path / "m.svg").axes[0]
+    assert [text.get_text() for text in axis.get_xticklabels()] == drawn
+    assert [text.get_text() for text in axis.get_yticklabels()] == drawn
+    legend = plot_history(run(classes=classes), tmp_path / "h.svg").axes[1].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == drawn
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [(([[1, 2]],), "shape \\(K, K\\)"), (([[1, -1], [0, 1]],), "at least 0"), ((np.eye(3), ["a"]), "3 labels")],

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from aesara_nondecomp import at_least, at_most, gap, measures, share
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.measures.groups import cell_of_rows
 from aesara_nondecomp.metrics.cell_intervals import jeffreys_interval
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
@@ -275,6 +276,15 @@ def test_pictures_name_what_they_show_also_with_dollars(tmp_path):
         labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
         names = [cell.name for cell in found.cells] if k == 0 else [v.constraint for v in found.verdicts]
         assert [label.replace("\\$", "$").rpartition(" (")[0] or label for label in labels] == names
+
+
+def test_a_class_with_dollars_is_drawn_as_it_is_in_a_constraint(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    cells = multiclass.GroupedCells.of(np.arange(20) % 2, (), ("$10-$20", "b"))
+    asked = [at_least("recall", 0.5, label="$10-$20")]
+    found = ConstraintReport.of_classes(asked, np.zeros(20, int), np.arange(20) % 2, cells)
+    labels = found.plot(tmp_path / "c.svg").axes[0].get_yticklabels()
+    assert [text.get_text() for text in labels] == [r"recall(\$10-\$20) >= 0.5"]
 
 
 @pytest.mark.parametrize("found", [
