@@ -15,6 +15,7 @@ from aesara_nondecomp.measures.multiclass._parameters import cost_rows, label_nu
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.families import Pseudolinear, SumOfRatios
 
+SMALLEST_SPREAD = 1e-12  # below, rows are of one class, up to rounding
 __all__ = ["MCC", "QWK", "Kappa", "MacroFBeta", "MicroF1", "WeightedKappa"]
 
 
@@ -190,15 +191,18 @@ class MacroFBeta(SumOfRatios):
 class MCC(MulticlassMeasure):
     """Matthews correlation coefficient of K classes: (accuracy - e) / sqrt((1 - sum of p^2)(1 - sum of q^2)).
 
-    It belongs to no family that an algorithm serves: report only. Source: docs/multiclass.md.
+    It is 0 where all rows are of one class, or are predicted as one. It belongs to no family that an algorithm serves:
+    report only. Source: docs/multiclass.md.
     """
 
     name = "mcc"
 
     def _value(self, R: Matrix, cells: Cells, eps: float) -> Any:
         p, q = cells.priors, cells.predicted(R)
-        spread = (1.0 - p @ p) * (1.0 - q @ q)
-        return (cells.hits(R).sum() - p @ q) / np.sqrt(spread)
+        of_rows, of_predictions = 1.0 - p @ p, 1.0 - q @ q
+        if min(of_rows, of_predictions) < SMALLEST_SPREAD:
+            return 0.0
+        return (cells.hits(R).sum() - p @ q) / np.sqrt(of_rows * of_predictions)
 
 
 @lru_cache

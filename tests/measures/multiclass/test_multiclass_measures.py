@@ -115,6 +115,17 @@ def test_values_are_those_of_scikit_learn(seed):
         assert of_four(name).from_confusion(C) == pytest.approx(value, rel=1e-12), name
 
 
+def test_the_mcc_of_one_class_is_zero_as_in_scikit_learn():
+    metrics, rng = pytest.importorskip("sklearn.metrics"), np.random.default_rng(0)
+    mcc, rows = multiclass.get("mcc"), rng.integers(1, 1000, (100, 3))
+    assert metrics.matthews_corrcoef([0, 1, 2], [1, 1, 1]) == metrics.matthews_corrcoef([1, 1, 1], [0, 1, 2]) == 0
+    for counts in rows:
+        of_one_class = counts[:, None] * np.eye(3)[rng.integers(3)]  # all rows predicted as one class
+        assert mcc.from_confusion(of_one_class) == mcc.from_confusion(of_one_class.T) == 0
+    one_wrong = [[10**6, 0], [1, 0]], [[10**6, 1], [0, 1]]
+    assert [mcc.from_confusion(C) for C in one_wrong] == pytest.approx([0, np.sqrt(0.5)], rel=1e-5)
+
+
 def test_means_of_recalls_are_those_of_scipy():
     stats = pytest.importorskip("scipy.stats")
     recalls = np.array([0.9, 0.35, 0.6, 0.05])
