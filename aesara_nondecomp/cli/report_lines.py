@@ -12,7 +12,7 @@ from aesara_nondecomp._tables import interval_text, number_text, table_lines
 from aesara_nondecomp.data.files import STANDARD_STREAM
 from aesara_nondecomp.data.streamed_tables import StreamedTable
 from aesara_nondecomp.measures.groups import WorstOfForms
-from aesara_nondecomp.reports.facts import METHOD_NAMES, network_text, worst_value
+from aesara_nondecomp.reports.facts import METHOD_NAMES, finite_facts, network_text, worst_value
 
 if TYPE_CHECKING:  # its modules take long to load, and some commands need no network
     from aesara_nondecomp.cli.tables import LabelledTable
@@ -333,7 +333,7 @@ def as_json(facts: Any) -> str:
     str
         Indented JSON.
     """
-    return json.dumps(_finite(facts), indent=2)
+    return json.dumps(finite_facts(facts), indent=2)
 
 
 def write_report(path: str | None, facts: Any) -> None:
@@ -365,11 +365,3 @@ def write_text(path: str, text: str) -> None:
     else:
         with replacing(path, text=True) as file:
             file.write(text)
-
-
-def _finite(facts: Any) -> Any:
-    if isinstance(facts, dict):
-        return {name: _finite(value) for name, value in facts.items()}
-    if isinstance(facts, (list, tuple)):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not math.isfinite(facts) else facts

@@ -249,7 +249,8 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         Returns
         -------
         dict of str to object
-            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``. Undefined and infinite
+            ones are None.
 
         Raises
         ------
@@ -260,7 +261,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         """
         from aesara_nondecomp.reports.class_facts import class_evaluation_facts
         from aesara_nondecomp.reports.class_sections import class_evaluation_page
-        from aesara_nondecomp.reports.facts import by_group_and_constraints
+        from aesara_nondecomp.reports.facts import by_group_and_constraints, finite_facts
         from aesara_nondecomp.reports.page import write_page
 
         check_writable(path)
@@ -271,7 +272,7 @@ class ClassModel(CalibratedClasses, ClassByGroup):
         scores = self._scores(rows)
         facts = class_evaluation_facts(self, scores, codes, n_resamples, seed, (), by_group, verdicts)
         write_page(path, class_evaluation_page(self, X, codes, scores, facts, seed))
-        return facts
+        return finite_facts(facts)  # type: ignore[no-any-return]
 
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.

@@ -313,7 +313,8 @@ class MultilabelModel(NetworkModel):
         Returns
         -------
         dict of str to object
-            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``. Undefined and infinite
+            ones are None.
 
         Raises
         ------
@@ -322,6 +323,7 @@ class MultilabelModel(NetworkModel):
         OSError
             If the file cannot be written.
         """
+        from aesara_nondecomp.reports.facts import finite_facts
         from aesara_nondecomp.reports.label_facts import label_evaluation_facts
         from aesara_nondecomp.reports.label_sections import label_evaluation_page
         from aesara_nondecomp.reports.page import write_page
@@ -332,7 +334,7 @@ class MultilabelModel(NetworkModel):
         scores, matrix = self._scored(X, y)
         facts = label_evaluation_facts(self, scores, matrix, n_resamples, seed)
         write_page(path, label_evaluation_page(self, X, matrix, scores, facts, seed))
-        return facts
+        return finite_facts(facts)  # type: ignore[no-any-return]
 
     def save(self, path: Any) -> None:
         """Write the model to one .npz file, as `Model.save` does; `load_model` reads it.

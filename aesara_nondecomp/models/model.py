@@ -339,7 +339,8 @@ class Model(ByGroup, NetworkModel):
         Returns
         -------
         dict of str to object
-            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``.
+            The figures of the page, ready for JSON: those of ``aesara-nondecomp evaluate``. Undefined and infinite
+            ones are None.
 
         Raises
         ------
@@ -348,7 +349,7 @@ class Model(ByGroup, NetworkModel):
         OSError
             If the file cannot be written.
         """
-        from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts
+        from aesara_nondecomp.reports.facts import by_group_and_constraints, evaluation_facts, finite_facts
         from aesara_nondecomp.reports.page import evaluation_page, write_page
 
         check_writable(path)
@@ -359,7 +360,7 @@ class Model(ByGroup, NetworkModel):
         scores = self._network_scores(rows)
         facts = evaluation_facts(self, scores, signs, n_resamples, seed, *more)
         write_page(path, evaluation_page(self, X, signs, vote(scores), facts, seed))
-        return facts
+        return finite_facts(facts)  # type: ignore[no-any-return]
 
     # -- on disk -------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -301,3 +302,23 @@ def prevalences(model: Any, scores: Any) -> dict[str, float]:
     """
     methods = [method for method in METHODS if method not in COUNTED] if counts_elsewhere(model) else METHODS
     return {method: model.quantifier.prevalence(scores, method) for method in methods}
+
+
+def finite_facts(facts: Any) -> Any:
+    """Facts without NaN and infinity, which JSON cannot express.
+
+    Parameters
+    ----------
+    facts : object
+        Plain values, in dicts and lists.
+
+    Returns
+    -------
+    object
+        The same, with None in their place.
+    """
+    if isinstance(facts, dict):
+        return {name: finite_facts(value) for name, value in facts.items()}
+    if isinstance(facts, (list, tuple)):
+        return [finite_facts(value) for value in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts

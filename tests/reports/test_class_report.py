@@ -62,6 +62,15 @@ def test_the_page_shows_the_figures_of_the_json_and_these_are_of_the_predictions
         assert each["precision"]["value"] == pytest.approx(np.mean(Y[predicted == label] == label))
 
 
+def test_what_is_undefined_is_none_in_the_figures_of_the_page(model, tmp_path):
+    rows = np.flatnonzero(Y == LABELS[0])
+    some = {key: column[rows] for key, column in TABLE.items()}
+    with pytest.warns(UserWarning):
+        facts = model.report(some, Y[rows], tmp_path / "r.html", n_resamples=5)
+    json.dumps(facts, allow_nan=False)
+    assert facts["measures"]["min_recall"]["value"] is None
+
+
 def test_model_and_command_give_one_page(model, tmp_path):
     labels = np.array(["common", "fair", "rare"])
     plain = replace(model, classes=tuple(labels.tolist()), extra={"target": "y"}, history=[], evaluations=[])

@@ -61,6 +61,15 @@ def test_the_page_shows_the_figures_of_the_json_and_these_are_of_the_predictions
         assert each["precision"]["value"] == pytest.approx(np.mean(has[given]))
 
 
+def test_what_is_undefined_is_none_in_the_figures_of_the_page(model, tmp_path):
+    rows = np.flatnonzero(~MATRIX[:, 2])
+    some = {key: column[rows] for key, column in TABLE.items()}
+    with pytest.warns(UserWarning):
+        facts = model.report(some, MATRIX[rows], tmp_path / "r.html", n_resamples=5)
+    json.dumps(facts, allow_nan=False)
+    assert facts["labels"][2]["recall"]["value"] is None
+
+
 def test_model_and_command_give_one_page(model, tmp_path):
     labels = ("news", "sport", "art")
     plain = replace(model, labels=labels, extra={"target": list(labels)}, history=[], evaluations=[])

@@ -183,6 +183,16 @@ def test_a_model_compared_with_itself_differs_nowhere(files, tmp_path, capsys):
     assert "predictions differ on 0" in capsys.readouterr().out
 
 
+def test_what_is_undefined_or_infinite_is_none_in_the_figures_of_the_page(model, tmp_path):
+    rows = np.flatnonzero(Y == NEGATIVE)
+    of_one_class = {key: column[rows] for key, column in TABLE.items()}
+    constant = replace(model, threshold=np.inf)
+    with pytest.warns(UserWarning, match="intervals from 0 positive"):
+        facts = constant.report(of_one_class, Y[rows], tmp_path / "r.html", n_resamples=5)
+    json.dumps(facts, allow_nan=False)
+    assert facts["model"]["threshold"] is None and facts["true_positive_rate"] is None
+
+
 def test_after_another_threshold_is_set_no_page_counts_predictions_at_the_former_one(files, tmp_path, capsys):
     model, path, rows = an.load_model(files / "f1.model"), str(tmp_path / "moved.model"), str(files / "rows.csv")
     model.threshold += 1
