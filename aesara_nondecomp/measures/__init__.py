@@ -1,9 +1,9 @@
 """Measures of classification and quantification, as functions of the true positive and true negative rate.
 
 Reading order: `base` (what every measure provides), `families`, `classification`, `quantification`, `hybrid` (the
-formulas), `user` (measures of your own), `groups`, `rates`, `constraints` and `objectives` (worst groups, bounds on
-rates), `catalogue` (measures by name), `elsewhere` (names of other libraries); `averaged` (of several labels);
-`multiclass` (measures of K classes). Nothing here needs Aesara.
+formulas), `groups`, `rates`, `constraints` and `objectives` (worst groups, bounds on rates), `catalogue` (measures by
+name), `elsewhere` (names of other libraries), `user` (measures of your own); `averaged` (of several labels);
+`multiclass` (measures of K classes); `identity` (what tells measures apart). Nothing here needs Aesara.
 
 >>> from aesara_nondecomp import measures
 >>> measures.get("fbeta", beta=2).value(P=0.75, N=0.75, prior=0.5)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_vector
 from aesara_nondecomp._checks import random_generator, require, shown
+from aesara_nondecomp.measures import catalogue
 from aesara_nondecomp.measures._parameters import check_prior
 from aesara_nondecomp.measures.base import Pair
 from aesara_nondecomp.measures.families import Concave, Pseudolinear, Triple
@@ -45,7 +46,7 @@ def concave(
     Parameters
     ----------
     name : str
-        Label of the measure, not empty.
+        Label of the measure, not empty, and no name of the catalogue.
     value : callable
         ``value(P, N, prior)`` is the measure, on floats. It must be defined on the whole of [0, 1]^2, by its limit
         where the formula reads 0/0.
@@ -63,8 +64,8 @@ def concave(
     Raises
     ------
     ValueError
-        If `name` is not a string or empty, `value` or `supergradient` is not callable, or random and boundary points
-        show that the measure is not concave; see `check_concave`.
+        If `name` is not a string, empty or in the catalogue, `value` or `supergradient` is not callable, or random and
+        boundary points show that the measure is not concave; see `check_concave`.
     """
     _check_name(name)
     for part, given in (("value", value), ("supergradient", supergradient)):
@@ -82,7 +83,7 @@ def pseudolinear(name: str, a: Coefficients, b: Coefficients) -> Pseudolinear:
     Parameters
     ----------
     name : str
-        Label of the measure, not empty.
+        Label of the measure, not empty, and no name of the catalogue.
     a : sequence of 3 float or callable
         Coefficients of the numerator, or a function of the prior that returns them.
     b : sequence of 3 float or callable
@@ -97,8 +98,8 @@ def pseudolinear(name: str, a: Coefficients, b: Coefficients) -> Pseudolinear:
     Raises
     ------
     ValueError
-        If `name` is not a string or empty, `a` or `b` is not three finite numbers, or the denominator is not positive
-        everywhere on [0, 1]^2.
+        If `name` is not a string, empty or in the catalogue, `a` or `b` is not three finite numbers, or the denominator
+        is not positive everywhere on [0, 1]^2.
     """
     _check_name(name)
     measure = UserPseudolinear(name, _as_coefficients(name, a), _as_coefficients(name, b))
@@ -286,6 +287,9 @@ def _check_bounds(
 
 def _check_name(name: str) -> None:
     require(isinstance(name, str) and bool(name), "a measure needs a name, a string that is not empty", name)
+    # A report names measures by their texts, and lists those of the catalogue beside it.
+    known = (*catalogue.FACTORIES, *catalogue.WITH_GROUPS_OR_CONSTRAINTS)
+    require(name not in known, "a measure of your own needs a name that the catalogue does not have", name)
 
 
 def _as_coefficients(name: str, coefficients: Coefficients) -> Triple | Callable[[float], Sequence[float]]:

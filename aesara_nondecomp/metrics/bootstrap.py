@@ -74,8 +74,8 @@ def bootstrap(
     Raises
     ------
     ValueError
-        If the matrix is empty, a count is negative or not whole, a measure is unknown, or `n_resamples` or
-        `confidence_level` is out of range.
+        If the matrix is empty, a count is negative or not whole, a measure is unknown, two different ones have the same
+        text, or `n_resamples` or `confidence_level` is out of range.
 
     Notes
     -----

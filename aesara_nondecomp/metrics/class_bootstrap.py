@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.base import Counted
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS, interval_of, quantiles, warn_of_few_that_differ
@@ -70,8 +71,8 @@ def bootstrap_classes(
     Raises
     ------
     ValueError
-        If the matrix is not square, is empty, a count is negative or not whole, a measure is unknown, or `n_resamples`
-        or `confidence_level` is out of range.
+        If the matrix is not square, is empty, a count is negative or not whole, a measure is unknown, two different
+        ones have the same text, or `n_resamples` or `confidence_level` is out of range.
 
     Notes
     -----
@@ -244,12 +245,12 @@ def chosen_class_measures(measures: Any) -> list[MulticlassMeasure]:
     Raises
     ------
     ValueError
-        If it is a single name or measure, or none of these.
+        If it is a single name or measure, none of these, or two different ones have the same text.
     """
     if measures is None:
         return list(multiclass.defaults())
     check_several_measures(measures)
-    return [multiclass.get(measure) for measure in measures]
+    return list(by_text(multiclass.get(measure) for measure in measures).values())
 
 
 def checked_counts(confusion: Any) -> Array:

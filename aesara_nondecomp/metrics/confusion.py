@@ -16,6 +16,7 @@ from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp._names import named_keywords, warn_renamed
 from aesara_nondecomp.measures import Measure, defaults, get
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.checks import (
     check_same_length,
     check_several_measures,
@@ -228,7 +229,7 @@ def report(confusion: ConfusionMatrix, measures: Iterable[str | Measure] | None 
     Raises
     ------
     ValueError
-        If `measures` is a single name, or as in `score`.
+        If `measures` is a single name, two different ones have the same text, or as in `score`.
     """
     confusion = checked_confusion(confusion)
     return {str(measure): score(measure, confusion) for measure in chosen_measures(measures)}
@@ -249,12 +250,12 @@ def chosen_measures(measures: Any) -> list[Measure]:
     Raises
     ------
     ValueError
-        If it is a single name or measure, or none of these.
+        If it is a single name or measure, none of these, or two different ones have the same text.
     """
     if measures is None:
         return list(defaults())
     check_several_measures(measures)
-    return [get(measure) for measure in measures]
+    return list(by_text(get(measure) for measure in measures).values())
 
 
 def checked_confusion(confusion: Any) -> ConfusionMatrix:

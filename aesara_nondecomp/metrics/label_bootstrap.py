@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_array, distinct_rows
 from aesara_nondecomp._checks import positive_int, random_generator, require, share, warn_caller
 from aesara_nondecomp.measures import Averaged, Measure, defaults
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.bootstrap import (
     FEW_ROWS,
     class_with_errors,
@@ -190,12 +191,12 @@ def chosen_label_measures(measures: Any) -> list[Averaged]:
     Raises
     ------
     ValueError
-        If it is a single name or measure, or one is unknown.
+        If it is a single name or measure, one is unknown, or two different ones have the same text.
     """
     if measures is None:
         return default_label_measures()
     check_several_measures(measures)
-    return [Averaged.get(measure) for measure in measures]
+    return list(by_text(Averaged.get(measure) for measure in measures).values())
 
 
 def trivial_label_value(measure: Averaged, confusions: Array) -> float:

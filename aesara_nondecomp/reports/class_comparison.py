@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.class_bootstrap import bootstrap_classes_difference
 from aesara_nondecomp.reports.class_facts import class_evaluation_facts, predicted_classes, reported_measures
 from aesara_nondecomp.reports.class_sections import MOST_SHOWN, class_table
@@ -58,7 +59,7 @@ def class_comparison_facts(first: Scored, second: Scored, draws: int, seed: Any)
 
 
 def _measures(models: Sequence[Any]) -> dict[str, Any]:
-    return {key: measure for model in models for key, measure in reported_measures(model).items()}
+    return by_text(measure for model in models for measure in reported_measures(model).values())
 
 
 def class_comparison_page(names: Sequence[str], facts: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.measures.multiclass import GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import (
     RATES,
@@ -77,10 +78,15 @@ def reported_measures(model: Any, more: Iterable[MulticlassMeasure] = ()) -> dic
     Returns
     -------
     dict of str to MulticlassMeasure
+
+    Raises
+    ------
+    ValueError
+        If two different ones have the same text.
     """
     ordered = all(isinstance(label, Real) for label in model.classes)
     asked = (model.measure, *more, *multiclass.defaults(ordered))
-    return {str(measure): measure for measure in asked if not isinstance(measure, GroupMeasure)}
+    return by_text(measure for measure in asked if not isinstance(measure, GroupMeasure))
 
 
 def measure_of_classes(measure: MulticlassMeasure) -> MulticlassMeasure:

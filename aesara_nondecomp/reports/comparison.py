@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import measures
 from aesara_nondecomp._numeric import vote
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.bootstrap import bootstrap_difference
 from aesara_nondecomp.reports import markup
 from aesara_nondecomp.reports.facts import METHOD_NAMES, evaluation_facts, measure_of_rates
@@ -52,8 +53,7 @@ def comparison_facts(first: Scored, second: Scored, draws: int, seed: Any) -> di
 
 
 def _measures(models: Sequence[Any]) -> dict[str, measures.Measure]:
-    asked = (*(measure_of_rates(model.measure) for model in models), *measures.defaults())
-    return {str(measure): measure for measure in asked}
+    return by_text((*(measure_of_rates(model.measure) for model in models), *measures.defaults()))
 
 
 def _predicted(model: Any, scores: NDArray[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from aesara_nondecomp import measures, metrics
 from aesara_nondecomp._numeric import vote
 from aesara_nondecomp.measures.groups import WorstOfForms
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.bootstrap import bootstrap
 from aesara_nondecomp.metrics.confusion import ConfusionMatrix, trivial_score
 from aesara_nondecomp.metrics.constraint_report import ConstraintReport
@@ -116,7 +117,7 @@ def evaluation(
         two constant predictions.
     """
     asked = (model.measure, *more, *measures.defaults())
-    chosen = {str(measure): measure for measure in asked if not isinstance(measure, measures.GroupMeasure)}
+    chosen = by_text(measure for measure in asked if not isinstance(measure, measures.GroupMeasure))
     intervals = bootstrap(table, chosen.values(), n_resamples=draws, seed=seed)
     by_group = {} if worst is None else {str(model.measure): {"better": "larger", **worst}}
     of_rates = {

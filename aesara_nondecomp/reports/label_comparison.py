@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.label_bootstrap import bootstrap_labels_difference
 from aesara_nondecomp.reports.label_facts import label_evaluation_facts, predicted_labels, reported_label_measures
 from aesara_nondecomp.reports.page import page
@@ -50,7 +51,7 @@ def label_comparison_facts(first: Scored, second: Scored, draws: int, seed: Any)
 
 
 def _measures(models: Sequence[Any]) -> dict[str, Any]:
-    return {key: measure for model in models for key, measure in reported_label_measures(model).items()}
+    return by_text(measure for model in models for measure in reported_label_measures(model).values())
 
 
 def label_comparison_page(names: Sequence[str], facts: dict[str, Any]) -> str:

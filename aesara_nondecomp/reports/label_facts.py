@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.measures.identity import by_text
 from aesara_nondecomp.metrics.label_bootstrap import (
     LabelIntervals,
     bootstrap_labels,
@@ -53,8 +54,13 @@ def reported_label_measures(model: Any, more: Iterable[Averaged] = ()) -> dict[s
     Returns
     -------
     dict of str to Averaged
+
+    Raises
+    ------
+    ValueError
+        If two different ones have the same text.
     """
-    return {str(measure): measure for measure in (model.measure, *more, *default_label_measures())}
+    return by_text((model.measure, *more, *default_label_measures()))
 
 
 def label_evaluation(

@@ -23,7 +23,7 @@ def symbolic_measure(
     Parameters
     ----------
     name : str
-        Label of the measure, not empty.
+        Label of the measure, not empty, and no name of the catalogue.
     expression : callable
         ``expression(P, N, prior)`` is the measure as a symbolic scalar, from symbolic float64 scalars; for example
         ``lambda P, N, p: at.sqrt(P * N)``. Its value must be finite on [0, 1]^2; its derivative may be singular there.
@@ -39,9 +39,9 @@ def symbolic_measure(
     Raises
     ------
     ValueError
-        If `expression` does not return a symbolic scalar, the value is not finite somewhere, or random and boundary
-        points show that the measure is not concave or that the derivative is no supergradient (as Aesara's derivative
-        of ``at.min(at.stack([P, N]))`` on P = N).
+        If `name` is none, `expression` does not return a symbolic scalar, the value is not finite somewhere, or random
+        and boundary points show that the measure is not concave or that the derivative is no supergradient (as
+        Aesara's derivative of ``at.min(at.stack([P, N]))`` on P = N).
 
     Notes
     -----

@@ -344,6 +344,14 @@ def test_a_user_measure_needs_a_name_and_functions():
         measures.concave("mine", user_qmean, (0.5, 0.5))
 
 
+@pytest.mark.parametrize("name", ["f1", "min", "weighted_accuracy", "worst_cell", "recall"])
+def test_a_user_measure_needs_a_name_that_the_catalogue_does_not_have(name):
+    with pytest.raises(ValueError, match=f"needs a name that the catalogue does not have, got '{name}'"):
+        measures.pseudolinear(name, (0, 1, 0), (1, 0, 0))
+    with pytest.raises(ValueError, match=f"needs a name that the catalogue does not have, got '{name}'"):
+        measures.concave(name, user_qmean, QMean().supergradient)
+
+
 @pytest.mark.parametrize("name", ["fbeta", "qmeasure", "qmeasure_barranquero"])
 @pytest.mark.parametrize("beta", [0.0, -1.0, 1e7, 1e200, float("nan")])
 def test_a_beta_whose_square_cannot_be_computed_with_is_refused(name, beta):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp import measures
+from aesara_nondecomp.metrics.bootstrap import bootstrap, bootstrap_difference
 from aesara_nondecomp.metrics.confusion import (
     ConfusionMatrix,
     confusion_at_threshold,
@@ -156,6 +157,17 @@ def test_report_holds_every_catalogue_measure_under_its_name():
 def test_report_of_chosen_measures_is_keyed_by_label_in_their_order():
     found = report(ConfusionMatrix(40, 10, 5, 45), ["kld", measures.FBeta(2)])
     assert list(found) == ["kld", "fbeta(beta=2)"]
+
+
+def test_two_different_measures_of_one_text_are_refused():
+    costs = [measures.pseudolinear("cost", (0, weight, 1), (2, 0, 0)) for weight in (1, 5)]
+    rows = ConfusionMatrix(40, 10, 5, 45)
+    signs = [1] * 50 + [-1] * 50
+    for call in (lambda: report(rows, costs), lambda: bootstrap(rows, costs), lambda: bootstrap_difference(
+        signs, signs, signs, costs
+    )):  # fmt: skip
+        with pytest.raises(ValueError, match="texts that tell them apart, got 'cost' twice"):
+            call()
 
 
 def test_report_of_one_name_is_refused_with_the_list_it_should_be():

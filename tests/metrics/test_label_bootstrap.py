@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.measures import Averaged, pseudolinear
 from aesara_nondecomp.metrics import label_bootstrap
 from aesara_nondecomp.metrics.bootstrap import bootstrap, bootstrap_difference
 from aesara_nondecomp.metrics.confusion import confusion_matrix
@@ -107,7 +107,9 @@ def test_by_default_both_averages_of_f1_come_first_and_no_measure_twice():
     assert names[:2] == ["macro_f1", "micro_f1"] and len(set(names)) == len(names) > 5
 
 
+COSTS = [pseudolinear("cost", (0, weight, 1), (2, 0, 0)) for weight in (1, 5)]
 WRONG = {
+    "texts": ({"measures": COSTS}, "texts that tell them apart, got 'macro_cost' twice"),
     "values": ({"y_true": 2 * TRUTH}, "y_true must be a matrix of 0 and 1"),
     "vector": ({"y_pred": FIRST[:, 0]}, "y_pred must be a matrix of 0 and 1"),
     "empty": ({"y_true": TRUTH[:0], "y_pred": FIRST[:0]}, "y_true must be a matrix"),

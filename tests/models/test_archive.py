@@ -15,6 +15,7 @@ from aesara_nondecomp import Model, Network, TrainFunctions, fit, linear, load_m
 from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.measures import concave, pseudolinear
+from aesara_nondecomp.measures.user import UserPseudolinear
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.models.model import to_archive
 from aesara_nondecomp.models.model_file import from_archive
@@ -161,7 +162,7 @@ def test_a_measure_with_other_parameters_than_the_stored_one_is_refused(function
 
 
 def test_a_measure_of_ones_own_is_not_mistaken_for_one_of_the_catalogue(functions, path):
-    model_of(functions, pseudolinear("f1", (0, 2, 0), (1, 1, 0))).save(path)
+    model_of(functions, UserPseudolinear("f1", (0, 2, 0), (1, 1, 0))).save(path)
     with pytest.raises(ValueError, match="'f1' is a measure of your own"):
         load_model(path)
 

@@ -15,6 +15,8 @@ from test_report_page import Tree, rows_of, shown
 import aesara_nondecomp as an
 from aesara_nondecomp.cli import main
 from aesara_nondecomp.data import InputEncoder
+from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.metrics.class_bootstrap import bootstrap_classes
 from aesara_nondecomp.reports.class_comparison import class_comparison_facts, class_comparison_page
 from aesara_nondecomp.reports.class_facts import class_evaluation_facts
 from aesara_nondecomp.reports.class_sections import SECTIONS, class_evaluation_page, class_table
@@ -193,6 +195,26 @@ def test_a_comparison_with_itself_differs_nowhere_and_other_classes_are_refused(
     assert [row for row in page.rows if row[0] == "trained for"] == [["trained for", "min_recall", "min_recall"]]
     with pytest.raises(ValueError, match="two models of the same classes"):
         class_comparison_facts(scored, scored._replace(model=replace(model, classes=("a", "b", "c"))), 5, 0)
+
+
+class Accuracy(multiclass.MulticlassMeasure):
+    """A measure of one's own with a name of the catalogue."""
+
+    name = "min_recall"
+
+    def _value(self, R, cells, eps):  # noqa: N803 -- of the method
+        return np.sum(cells.hits(R))
+
+
+def test_a_measure_of_ones_own_is_not_reported_as_another_one_of_its_name(model):
+    mine, said = replace(model, measure=Accuracy()), "texts that tell them apart, got 'min_recall' twice"
+    scored = [Scored(each, CODES, each._scores(each._rows(TABLE))) for each in (model, mine)]
+    with pytest.raises(ValueError, match=said):
+        class_evaluation_facts(mine, scored[1].scores, CODES, 5, 0)
+    with pytest.raises(ValueError, match=said):
+        class_comparison_facts(*scored, 5, 0)
+    with pytest.raises(ValueError, match=said):
+        bootstrap_classes(np.eye(3) * 20, ["min_recall", Accuracy()])
 
 
 def test_every_section_has_a_place_of_its_own():

@@ -15,7 +15,10 @@ from test_report_page import Tree, rows_of, shown
 import aesara_nondecomp as an
 from aesara_nondecomp.cli import main
 from aesara_nondecomp.data.label_sets import Indicators
+from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.measures.user import UserPseudolinear
 from aesara_nondecomp.reports.label_comparison import label_comparison_facts, label_comparison_page
+from aesara_nondecomp.reports.label_facts import label_evaluation_facts
 from aesara_nondecomp.reports.label_sections import SECTIONS
 from aesara_nondecomp.reports.markup import number, plain_name
 from aesara_nondecomp.reports.two_models import Scored
@@ -152,6 +155,17 @@ def test_a_comparison_with_itself_differs_nowhere_and_other_labels_are_refused(m
         label_comparison_facts(scored, scored._replace(model=replace(model, labels=("a", "b", "c"))), 5, 0)
     with pytest.raises(ValueError, match="two models on the same rows"):
         label_comparison_facts(scored, scored._replace(truth=~MATRIX), 5, 0)
+
+
+def test_measures_of_ones_own_of_one_name_are_not_taken_for_each_other(model):
+    said = "texts that tell them apart, got 'macro_.*' twice"
+    costs = [Averaged(UserPseudolinear("cost", (0, weight, 1), (2, 0, 0))) for weight in (1, 5)]
+    scored = [Scored(replace(model, measure=each), MATRIX, model.decision_function(TABLE)) for each in costs]
+    with pytest.raises(ValueError, match=said):
+        label_comparison_facts(*scored, 5, 0)
+    mine = replace(model, measure=Averaged(UserPseudolinear("f1", (0, 1, 1), (2, 0, 0))))
+    with pytest.raises(ValueError, match=said):
+        label_evaluation_facts(mine, scored[0].scores, MATRIX, 5, 0)
 
 
 def test_every_section_has_a_place_of_its_own():

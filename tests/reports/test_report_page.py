@@ -17,10 +17,14 @@ import scipy.sparse
 
 import aesara_nondecomp as an
 from aesara_nondecomp.cli import main
+from aesara_nondecomp.measures.user import UserPseudolinear
 from aesara_nondecomp.metrics import Quantifier
+from aesara_nondecomp.reports.comparison import comparison_facts
+from aesara_nondecomp.reports.facts import evaluation_facts
 from aesara_nondecomp.reports.markup import LONGEST_NAME, name, number, plain_name
 from aesara_nondecomp.reports.page import page
 from aesara_nondecomp.reports.sections import SECTIONS
+from aesara_nondecomp.reports.two_models import Scored
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -153,6 +157,16 @@ def test_model_estimator_and_command_give_one_page_of_one_model(files, tmp_path)
     classifier.model_, classifier.n_features_in_ = model, 2
     classifier.report(np.column_stack([read["a"], read["b"]]), read["y"], tmp_path / "estimator.html", n_resamples=50)
     assert (tmp_path / "estimator.html").read_text() == (tmp_path / "cli.html").read_text()
+
+
+def test_a_measure_of_ones_own_is_not_reported_as_another_one_of_its_name(model):
+    said, signs, scores = "texts that tell them apart", np.where(Y == POSITIVE, 1, -1), model.decision_function(TABLE)
+    mine = replace(model, measure=UserPseudolinear("min", (0, 9, 1), (10, 0, 0)))
+    with pytest.raises(ValueError, match=f"{said}, got 'min' twice"):
+        evaluation_facts(mine, scores, signs, 5, 0)
+    costs = [replace(model, measure=UserPseudolinear("cost", (0, weight, 1), (2, 0, 0))) for weight in (1, 5)]
+    with pytest.raises(ValueError, match=f"{said}, got 'cost' twice"):
+        comparison_facts(*(Scored(each, signs, scores) for each in costs), 5, 0)
 
 
 def test_a_comparison_shows_both_models_and_the_figures_of_its_json(files, tmp_path):

@@ -111,7 +111,7 @@ def test_duple_takes_the_same_duals_from_an_expression_as_from_the_catalogue(own
     [
         ("stacked min", lambda P, N, prior: at.min(at.stack([P, N]))),
         ("convex", lambda P, N, prior: (P**2 + N**2) / 2),
-        ("f1", lambda P, N, prior: 2 * P / (1 + P + (1 - prior) / prior * (1 - N))),
+        ("own f1", lambda P, N, prior: 2 * P / (1 + P + (1 - prior) / prior * (1 - N))),
         ("turned", lambda P, N, prior: 1 - at.sqrt(P * N)),
     ],
 )

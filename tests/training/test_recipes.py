@@ -5,6 +5,7 @@ import pytest
 
 from aesara_nondecomp import measures
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
+from aesara_nondecomp.measures.user import UserConcave
 from aesara_nondecomp.metrics.class_rates import ClassSums
 from aesara_nondecomp.training.recipes import (
     ALGORITHMS,
@@ -194,7 +195,7 @@ def test_the_anchor_of_a_linear_measure_weighs_the_classes_as_the_measure_does(c
 
 @pytest.mark.parametrize("name", ["kld", "min", "accuracy"])
 def test_a_measure_of_ones_own_is_trained_as_it_is_whatever_its_name(name):
-    mine = measures.concave(name, lambda P, N, p: 0.9 * P + 0.1 * N, lambda P, N, p: (0.9, 0.1))
+    mine = UserConcave(name, lambda P, N, p: 0.9 * P + 0.1 * N, lambda P, N, p: (0.9, 0.1))
     (phase,) = recipe_for(mine, PROBLEM).phases
     assert core(recipe_for(mine, PROBLEM)).measure is mine and core(recipe_for(mine, PROBLEM)).dual == "exact"
     assert phase.driver.anchor.weights() == ClassWeighted(PROBLEM.prior).weights()
