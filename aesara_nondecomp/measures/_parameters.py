@@ -1,12 +1,13 @@
-"""Checks of a measure's parameters and of the prior."""
+"""Checks of a measure's parameters and of the prior, and the texts of parameters."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from numbers import Real
 from typing import Any
 
-from aesara_nondecomp._checks import shown
+from aesara_nondecomp._checks import LONGEST_SHOWN, shown
 
 LARGEST_BETA = 1e6  # its square is computed with
 
@@ -38,6 +39,17 @@ def set_number(
         need = " and ".join(f"{words} {limit:g}" for words, limit in limits.items() if math.isfinite(limit))
         raise ValueError(f"{measure.name} needs a finite {field} {need}, got {shown(given)}.")
     object.__setattr__(measure, field, number)
+
+
+def parameter_text(value: Any) -> str:
+    """A parameter as the text of a measure shows it, by which reports tell it from others: short, but never rounded."""
+    if isinstance(value, Real):
+        short = f"{value:g}"
+        return short if float(short) == value else shown(value)
+    whole = repr(value)
+    if len(whole) <= LONGEST_SHOWN:
+        return shown(value)
+    return f"{shown(value)} {hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"  # of what is cut off
 
 
 def name_raw(measure: Any) -> None:

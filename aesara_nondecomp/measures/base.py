@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp._numeric import plain
-from aesara_nondecomp.measures._parameters import check_prior
+from aesara_nondecomp.measures._parameters import check_prior, parameter_text
 
 __all__ = ["Measure"]
 
@@ -308,7 +308,7 @@ class Measure:
         parameters: tuple[Any, ...] = fields(self) if is_dataclass(self) else ()
         settings = [(parameter, getattr(self, parameter.name)) for parameter in parameters]
         shown = [
-            f"{parameter.name}={setting:g}"
+            f"{parameter.name}={parameter_text(setting)}"
             for parameter, setting in settings
             if isinstance(setting, float) and setting != parameter.default
         ]

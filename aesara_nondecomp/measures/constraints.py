@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import choose, number, require, shown
+from aesara_nondecomp.measures._parameters import parameter_text
 from aesara_nondecomp.measures.rates import RATES, Ratio
 
 __all__ = ["Constraint", "at_least", "at_most", "gap", "parse_constraint", "share"]
@@ -73,9 +74,7 @@ class Constraint:
     def __str__(self) -> str:
         rate = self.rate if self.label is None else f"{self.rate}({self.label})"
         name = f"{rate} gap" if self.kind == "gap" else rate
-        short = f"{self.bound:g}"
-        bound = short if float(short) == self.bound else repr(self.bound)
-        return f"{name} {'>=' if self.kind == 'at_least' else '<='} {bound}"
+        return f"{name} {'>=' if self.kind == 'at_least' else '<='} {parameter_text(self.bound)}"
 
     @property
     def needs_groups(self) -> bool:

@@ -59,6 +59,8 @@ def test_measures_are_immutable_and_survive_copying_and_pickling(measure):
         (QMeasure(0.5, raw=True), "qmeasure_raw(beta=0.5)"),
         (WeightedAccuracy(0.3), "weighted_accuracy(c=0.3)"),
         (Min(0.2), "min(tau=0.2)"),
+        (WeightedAccuracy(0.12345678), "weighted_accuracy(c=0.12345678)"),
+        (FBeta(1e6), "fbeta(beta=1e+06)"),
     ],
 )
 def test_label_shows_the_name_and_what_differs_from_the_defaults(measure, label):

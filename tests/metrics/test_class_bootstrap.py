@@ -86,6 +86,22 @@ def test_an_interval_holds_the_value_and_a_perfect_class_may_err():
     assert found.classes["recall"][2] == pytest.approx((0.025 ** (1 / 12), 1.0), abs=0.02)  # Clopper and Pearson
 
 
+def test_measures_whose_long_parameters_differ_at_their_end_have_figures_of_their_own():
+    size = 15
+    cheap = 1.0 - np.eye(size)
+    dear = cheap.copy()
+    dear[-1, 0] = 50.0
+    costs = [multiclass.get("cost_matrix", costs=each.tolist()) for each in (cheap, dear)]
+    first, second = map(str, costs)
+    assert first[:400] == second[:400] and len(first) < 500 and str(multiclass.CostMatrix(cheap)) == first
+    counts = np.full((size, size), 2)
+    found = bootstrap_classes(counts, costs, n_resamples=5).measures
+    assert list(found) == [first, second]
+    for measure in costs:
+        low, high = found[str(measure)]
+        assert low <= measure.from_confusion(counts) <= high
+
+
 def test_a_class_without_rows_leaves_the_recalls_undefined_and_other_measures_not():
     with pytest.warns(UserWarning, match="1 of 3 have fewer than 10, the smallest 0"):
         found = bootstrap_classes([[30, 5, 2], [4, 40, 1], [0, 0, 0]], ["min_recall", "accuracy"], n_resamples=50)

@@ -14,14 +14,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import as_array, as_floats
-from aesara_nondecomp._checks import require, shown
+from aesara_nondecomp._checks import require
+from aesara_nondecomp.measures._parameters import parameter_text
 
 __all__ = ["Cells", "MulticlassMeasure"]
 
@@ -366,11 +366,7 @@ class MulticlassMeasure:
     def __str__(self) -> str:
         parameters: tuple[Any, ...] = fields(self) if is_dataclass(self) else ()
         settings = [(each, getattr(self, each.name)) for each in parameters if each.name != self._implied]
-        given = [
-            f"{each.name}={setting:g}" if isinstance(setting, Real) else f"{each.name}={shown(setting)}"
-            for each, setting in settings
-            if setting != each.default
-        ]
+        given = [f"{each.name}={parameter_text(setting)}" for each, setting in settings if setting != each.default]
         return f"{self.name}({', '.join(given)})" if given else self.name
 
     def _rename(self, name: str, implied: str) -> None:

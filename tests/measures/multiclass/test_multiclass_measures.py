@@ -389,6 +389,7 @@ def test_every_measure_has_its_own_name_and_label():
     assert multiclass.get("power_mean", s=-1) == multiclass.get("hmean")
     assert str(multiclass.get("min")) == "min_recall" and str(multiclass.get("balanced_accuracy")) == "mean_recall"
     assert str(multiclass.get("gmean", floor=0.1)) == "gmean(floor=0.1)"
+    assert str(multiclass.get("gmean", floor=0.12345678)) == "gmean(floor=0.12345678)"
 
 
 @pytest.mark.parametrize(
