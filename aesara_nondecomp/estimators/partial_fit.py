@@ -14,6 +14,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.estimators.input_checks import random_state_of
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.class_labels import needs_classes
@@ -237,7 +238,7 @@ def advance(
         averaging = value_or(given["averaging"], recipe.averaging)
         functions.configure(l2=weight_decay(given["l2"], recipe, functions.optimizer), averaging=averaging)
         algorithm = given["algorithm"] if isinstance(given["algorithm"], str) else "a recipe"
-        trained = str(goal.measure), algorithm, type(driver).__name__
+        trained = identity(goal.measure), algorithm, type(driver).__name__
         _restore(functions, driver, state, anew=state.trained != trained)
         history: list[Any] = list(before.history) if before else []
         rate = value_or(given["learning_rate"], recipe.learning_rate)

@@ -47,6 +47,12 @@ def make(spec: Any, parameters: Mapping[str, Any], factories: Factories, base: t
     return factory(**parameters)
 
 
+def makes(measure: Any, *catalogues: Factories) -> bool:
+    """Whether a measure is of a class of the catalogues, so that its name and parameters say what it is."""
+    factories = [factory for each in catalogues for factory in each.values()]
+    return type(measure) in [factory.func if isinstance(factory, partial) else factory for factory in factories]
+
+
 def _check_parameters(name: str, given: Mapping[str, Any], factories: Factories) -> None:
     known = parameter_names(name, factories)
     for parameter in given:

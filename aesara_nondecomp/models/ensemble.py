@@ -13,6 +13,7 @@ from aesara_nondecomp._arrays import as_floats
 from aesara_nondecomp._checks import number, require
 from aesara_nondecomp._names import lazy
 from aesara_nondecomp.data import check_lengths, decode, encode_as
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.models.by_group import rows_of_measure, value_at_threshold
 from aesara_nondecomp.models.model import Model
 
@@ -241,7 +242,7 @@ def _common_measure(members: Sequence[_Member]) -> measures.Measure:
     found = [member.classifier.measure for member in members if isinstance(member.classifier, Model)]
     if not found:
         raise ValueError("a vote without a model of this package needs measure=, such as 'f1'.")
-    names = sorted({str(measure) for measure in found})
+    names = sorted({identity(measure) for measure in found})
     require(len(names) == 1, "the models of a vote must agree on their measure, or be given one", ", ".join(names))
     return found[0]
 

@@ -21,7 +21,8 @@ from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.drivers import Driver
 from aesara_nondecomp.history import ClassStep, Step
-from aesara_nondecomp.measures import Measure
+from aesara_nondecomp.measures import Averaged, Measure
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.metrics import RunningConfusion
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
@@ -249,7 +250,7 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         if validation.cell is not None:
             parts["validation"] += [_digest(validation.cell[:, None])]
         parts["evaluations"] = [
-            str(validation.measure), validation.interval, validation.patience, validation.threshold
+            identity(validation.measure), validation.interval, validation.patience, validation.threshold
         ]  # fmt: skip
     return {name: json.dumps(plain(value)) for name, value in parts.items()}
 
@@ -286,7 +287,7 @@ def plain(value: Any) -> Any:
 def _name_of(value: Any) -> str:
     from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 
-    return str(value) if isinstance(value, (Measure, MulticlassMeasure)) else type(value).__name__
+    return identity(value) if isinstance(value, (Averaged, Measure, MulticlassMeasure)) else type(value).__name__
 
 
 def _digest(X: Any) -> str:

@@ -11,6 +11,7 @@ from aesara_nondecomp import measures
 from aesara_nondecomp._checks import require, warn_caller
 from aesara_nondecomp.data import encode_as
 from aesara_nondecomp.drivers import CellDriver
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.networks import Network
@@ -126,7 +127,7 @@ def fit_binary(
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor,
         lambda choice: (choice.signs, None if choice.cell is None else choice.cell // 2),
-        further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])), prior=prior,
+        further=further, refits=refits, measure=", ".join([identity(measure), *map(str, constraints)]), prior=prior,
     )  # fmt: skip
     if choice.signs is not None:
         warn_of_few_rows(map(repr, data.classes), np.bincount(choice.signs > 0, minlength=2))

@@ -14,6 +14,7 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import encode_classes
 from aesara_nondecomp.data.class_order import check_class_order
 from aesara_nondecomp.measures import multiclass
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.measures.multiclass import Cells, GroupedCells, GroupMeasure, MulticlassMeasure
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.models import Model
@@ -173,7 +174,7 @@ def fit_classes(
     monitor = class_monitor_factory(stopping, measure, recipe, settings, len(classes), goal)
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor, lambda choice: [choice.cell],
-        further=further, refits=refits, measure=", ".join(map(str, [measure, *constraints])),
+        further=further, refits=refits, measure=", ".join([identity(measure), *map(str, constraints)]),
     )  # fmt: skip
     if choice.cell is not None:
         n_classes = len(data.classes)

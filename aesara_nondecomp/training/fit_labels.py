@@ -16,6 +16,7 @@ from aesara_nondecomp.data.label_sets import Indicators, LabelSets, read_indicat
 from aesara_nondecomp.data.sample_weights import check_row_weight
 from aesara_nondecomp.drivers.multiclass.labels import label_cells
 from aesara_nondecomp.measures import Averaged
+from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.models.label_model import MultilabelModel
 from aesara_nondecomp.parallel import Communicator, all_succeed
@@ -128,7 +129,7 @@ def fit_labels(
     choice, history, interrupted = trainer.train(
         functions, data, how.recipe.phases, settings, monitor,
         lambda choice: [None if choice.cell is None else sets[choice.cell]],
-        further=further, refits=refits, measure=str(measure), sets=[sets],
+        further=further, refits=refits, measure=identity(measure), sets=[sets],
     )  # fmt: skip
     if choice.cell is not None:
         having = sets[choice.cell].sum(axis=0)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn", reason="the estimators need the extra `sklearn`")
 
-from aesara_nondecomp import MeasureClassifier  # noqa: E402
+from aesara_nondecomp import MeasureClassifier, measures  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((240, 3)), np.random.default_rng(1).standard_normal((2000, 3))
@@ -84,6 +84,15 @@ def test_duals_of_another_measure_or_algorithm_start_anew(changed, begun):
     anew = copy.deepcopy(begun).set_params(**changed)
     anew._partial = state._replace(driver=None)
     step, expected = (each.history_[begun.n_iter_] for each in (going_on, anew.partial_fit(X, Y)))
+    assert step.duals == expected.duals and step.sums == expected.sums
+
+
+def test_duals_of_another_measure_of_ones_own_of_the_same_name_start_anew():
+    first, second = (measures.pseudolinear("own", (0, 2, 0), (1 + weight, 1, -weight)) for weight in (0.5, 3.0))
+    begun = tiny(first).partial_fit(X, Y)
+    going_on, anew = (copy.deepcopy(begun).set_params(measure=second) for _ in range(2))
+    anew._partial = begun._partial._replace(driver=None)
+    step, expected = (each.partial_fit(X, Y).history_[begun.n_iter_] for each in (going_on, anew))
     assert step.duals == expected.duals and step.sums == expected.sums
 
 

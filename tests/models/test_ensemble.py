@@ -1,12 +1,13 @@
 """A vote of classifiers: soft labels around each one's own threshold."""
 
+import dataclasses
 import pickle
 
 import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp import SoftVote, metrics
+from aesara_nondecomp import SoftVote, measures, metrics
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3)).astype("float32")
@@ -58,6 +59,11 @@ def test_models_of_a_vote_must_agree(models):
     other = trained("min", network=models[0].functions, steps=1, seed=0)
     with pytest.raises(ValueError, match="agree on their measure"):
         SoftVote([models[0], other])
+    costs = [measures.pseudolinear("cost", (0, weight, 1), (2, 0, 0)) for weight in (1, 1, 5)]
+    first, same, unlike = (dataclasses.replace(models[0], measure=each) for each in costs)
+    assert SoftVote([first, same]).measure == costs[0]
+    with pytest.raises(ValueError, match=r"agree on their measure, .* got 'cost \[.*\], cost \["):
+        SoftVote([first, unlike])
     turned = trained(network=models[0].functions, positive="no", steps=1, seed=0)
     with pytest.raises(ValueError, match="agree on their classes"):
         SoftVote([models[0], turned])

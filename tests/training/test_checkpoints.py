@@ -246,6 +246,17 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(name, stopped, path):
         fit(**{**stopped, **CHANGES[name]}, checkpoint=Checkpoint(path, resume=True))
 
 
+def test_a_checkpoint_of_another_measure_of_ones_own_of_the_same_name_is_refused(functions, path):
+    def saved(cost):
+        return an.measures.pseudolinear("saved", a=lambda p: (0, cost * p, 1 - p), b=(1, 0, 0))
+
+    options = {"network": functions, "seed": 3, "steps": STEPS, "batch_size": 32}
+    fit(X, Y, saved(1), **options, checkpoint=path, on_step=stop_at(10))
+    with pytest.raises(ValueError, match="is of another run: it differs in measure, recipe"):
+        fit(X, Y, saved(5), **options, checkpoint=Checkpoint(path, resume=True))
+    assert len(fit(X, Y, saved(1), **options, checkpoint=Checkpoint(path, resume=True)).history) == STEPS
+
+
 def test_a_checkpoint_of_another_network_or_optimiser_is_refused(stopped, path):
     del stopped["network"]
     with pytest.raises(ValueError, match="differs in network"):

@@ -121,6 +121,21 @@ def test_equal_seeds_give_equal_models_and_resumed_runs_their_last_bit(tmp_path,
     np.testing.assert_array_equal(resumed.decision_function(NEW[:99]), model.decision_function(NEW[:99]))
 
 
+class Costly(multiclass.CostMatrix):
+    """A measure of one's own whose text says nothing of its costs."""
+
+    def __str__(self):
+        return "costly"
+
+
+def test_a_checkpoint_of_another_measure_of_ones_own_of_the_same_text_is_refused(tmp_path):
+    first, second = (Costly((cost * (1 - np.eye(3))).tolist()) for cost in (1, 2))
+    path, options = tmp_path / "run.npz", {**QUICK, "validation": None, "steps": 10}
+    an.fit(X, Y, first, checkpoint=path, **options)
+    with pytest.raises(ValueError, match="is of another run: it differs in .*measure"):
+        an.fit(X, Y, second, checkpoint=an.Checkpoint(path, resume=True), **options)
+
+
 def test_ratios_get_a_plug_in_that_is_no_worse_than_the_largest_score():
     trained = an.fit(X, Y, "macro_f1", validation=0.3, **QUICK)
     plain = copy.copy(trained)

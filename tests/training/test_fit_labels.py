@@ -161,6 +161,14 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
         an.fit(X, 1 - Y, "micro_f1", checkpoint=an.Checkpoint(path, resume=True), **options)
 
 
+def test_a_checkpoint_of_another_measure_of_ones_own_of_the_same_name_is_refused(tmp_path):
+    first, second = (an.measures.pseudolinear("cost", (0, weight, 1), (2, 0, 0)) for weight in (1, 5))
+    path, options = tmp_path / "run.npz", {**ONE_PART, "network": "linear", "steps": 20}
+    an.fit(X, Y, first, on_step=lambda step: step.step == 10, checkpoint=path, **options)
+    with pytest.raises(ValueError, match="is of another run: it differs in .*measure"):
+        an.fit(X, Y, second, checkpoint=an.Checkpoint(path, resume=True), **options)
+
+
 def test_sparse_matrices_booleans_and_frames_train_the_same_model():
     sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
     options = {**ONE_PART, "steps": 30, "averaging": 0.0, "network": "linear"}
