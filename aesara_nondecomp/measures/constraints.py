@@ -65,8 +65,7 @@ class Constraint:
         object.__setattr__(self, "bound", bound)
         needless = self.label is None or self.rate != "accuracy"
         require(needless, "the accuracy is of all classes: leave label out", self.label)
-        whole = isinstance(self.label, (float, np.floating)) and float(self.label).is_integer()
-        object.__setattr__(self, "label", None if self.label is None else str(int(self.label) if whole else self.label))
+        object.__setattr__(self, "label", None if self.label is None else label_text(self.label))
         if self.kind == "gap" and self.rate in _NOT_BETWEEN_GROUPS:
             known = ", ".join(sorted({*RATES} - {*_NOT_BETWEEN_GROUPS}))
             raise ValueError(f"a gap must be one of {known}, got {self.rate!r}: its gap is not linear in the recalls.")
@@ -258,6 +257,23 @@ class Constraint:
             With a label only if there is one.
         """
         return {name: value for name, value in asdict(self).items() if name != "label" or value is not None}
+
+
+def label_text(label: Any) -> str:
+    """The text of a class, by which constraints and cells name it.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+
+    Returns
+    -------
+    str
+        Of a whole number without ".0": a column of numbers with a gap is read as floats.
+    """
+    whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
+    return str(int(label) if whole else label)
 
 
 def check_constraints(name: str, value: Any) -> tuple[Constraint, ...]:

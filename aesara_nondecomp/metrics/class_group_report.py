@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._tables import interval_text, number_text
+from aesara_nondecomp.measures.constraints import label_text
 from aesara_nondecomp.measures.multiclass import GroupedCells, GroupMeasure, get
 from aesara_nondecomp.metrics.cell_intervals import TAIL, jeffreys_interval, recall_draws
 from aesara_nondecomp.metrics.cell_tables import draw_cells, report_dict, report_text, share_of, worst_value
@@ -130,7 +131,7 @@ class ClassGroupReport(NamedTuple):
         names, K = of_rows.names, of_rows.n_classes  # noqa: N806
         cells = tuple(
             ClassCellRate(
-                names[c], of_rows.groups[c // K], str(of_rows.labels[c % K]), int(rows[c]), int(right[c]),
+                names[c], of_rows.groups[c // K], label_text(of_rows.labels[c % K]), int(rows[c]), int(right[c]),
                 float(rates[c]), float(low[c]), float(high[c]),
             )
             for c in np.flatnonzero(of_rows.in_group)

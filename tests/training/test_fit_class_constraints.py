@@ -48,6 +48,16 @@ def plain(functions):
     return fit(functions)
 
 
+def test_a_class_of_float_labels_is_named_as_it_is_stored(functions, tmp_path):
+    codes = np.searchsorted(LABELS, Y).astype(float)
+    bound = an.at_least("recall", 0.5, label=2.0)
+    model = an.fit(X, codes, "likelihood", **{**OPTIONS, "steps": 5}, network=functions, constraints=[bound])
+    model.save(tmp_path / "m")
+    (found,) = an.load_model(tmp_path / "m").constraints(X, codes).verdicts
+    assert found.value == pytest.approx(np.mean(model.predict(X)[codes == 2] == 2))
+    assert [cell.label for cell in model.by_group(X, codes, SEX).cells[:3]] == ["0", "1", "2"]
+
+
 def rate(model, name, label="rare", group=None):
     chosen = slice(None) if group is None else SEX_NEW == group
     predicted, true = model.predict(NEW)[chosen] == label, Y_NEW[chosen] == label

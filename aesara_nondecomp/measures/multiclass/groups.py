@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.measures.constraints import Constraint
+from aesara_nondecomp.measures.constraints import Constraint, label_text
 from aesara_nondecomp.measures.groups import AccuracyForms, BalancedForms, CellForms, WorstOfForms
 from aesara_nondecomp.measures.groups import Cells as TwoCells
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
@@ -109,9 +109,10 @@ class GroupedCells(Cells):
         ValueError
             If there is no such class.
         """
-        known = [str(each) for each in self.labels]
-        require(str(label) in known, f"label must be one of the classes {', '.join(known)}", label)
-        return known.index(str(label))
+        places = {text: k for k, each in enumerate(self.labels) for text in (str(each), label_text(each))}
+        known = ", ".join(map(label_text, self.labels))
+        require(label_text(label) in places, f"label must be one of the classes {known}", label)
+        return places[label_text(label)]
 
     def against_rest(self, constraint: Constraint) -> AgainstRest:
         """The cells of two classes that a constraint is a function of: its class, and all others.
@@ -131,7 +132,7 @@ class GroupedCells(Cells):
             If the label is missing, or no class.
         """
         labelled = constraint.label is not None or constraint.rate == "accuracy"
-        classes = ", ".join(map(str, self.labels))
+        classes = ", ".join(map(label_text, self.labels))
         require(labelled, f"{constraint} needs label=, one of the classes {classes}", constraint.label)
         if constraint.label is None:
             own, column = np.ones(self.n_cells, dtype=bool), self.target
@@ -154,7 +155,7 @@ class GroupedCells(Cells):
     def names(self) -> list[str]:
         """Names of the cells, such as "rare of women"."""
         of_groups = [f" of {group}" for group in self.groups] + [" without a group" if self.groups else ""]
-        return [f"{label}{of_group}" for of_group in of_groups for label in self.labels]
+        return [f"{label_text(label)}{of_group}" for of_group in of_groups for label in self.labels]
 
     def group(self, index: int) -> NDArray[np.bool_]:
         """Whether each cell is one of a group's.

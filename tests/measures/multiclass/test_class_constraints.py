@@ -145,6 +145,16 @@ def test_classes_are_named_by_their_text():
     assert at_least("recall", 0.5, label=2) == at_least("recall", 0.5, label="2")
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.int64, str])
+def test_a_class_is_named_as_it_is_stored_and_as_a_whole_number(kind):
+    cells = GroupedCells.of(np.arange(6) % 3, ("a",), [kind(label) for label in (0, 1, 2)])
+    for label in (kind(2), 2, np.float64(2.0), str(kind(2))):
+        assert cells.place(at_least("recall", 0.5, label=label).label) == 2
+    assert cells.names[:3] == ["0 of a", "1 of a", "2 of a"]
+    with pytest.raises(ValueError, match=r"label must be one of the classes 0, 1, 2, got '2.5'"):
+        cells.place(at_least("recall", 0.5, label=2.5).label)
+
+
 @pytest.mark.parametrize(
     ("use", "message"),
     [
