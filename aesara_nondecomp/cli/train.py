@@ -22,7 +22,7 @@ from aesara_nondecomp.cli.program import Stop
 from aesara_nondecomp.cli.report_lines import choice_lines
 from aesara_nondecomp.cli.tables import LabelledTable
 from aesara_nondecomp.cli.training_tables import read_training_table
-from aesara_nondecomp.cli.usage import check_training, network_of
+from aesara_nondecomp.cli.usage import check_training, check_use_of_groups, network_of
 from aesara_nondecomp.data import check_lengths, count_labels
 from aesara_nondecomp.data.inputs import count_rows, select_inputs
 from aesara_nondecomp.data.label_sets import Indicators
@@ -133,11 +133,15 @@ def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: di
         measures.multiclass.get(str(measure))  # says what it needs
     needed = f"{measure} is a measure of several labels, whose columns --target names: --target a,b,c"
     require(not of_labels, needed, options.target)
-    if count_labels(table.y) > 2 or not isinstance(measure, measures.Measure):
+    several = count_labels(table.y) > 2
+    if several or not isinstance(measure, measures.Measure):
         from aesara_nondecomp.cli.class_commands import measure_for  # takes long to load
 
         measure = measure_for(measure, table.y)
-    if not isinstance(measure, measures.Measure):  # otherwise `fit` says what to do
+    if several and isinstance(measure, measures.Measure):
+        return measure  # `fit` says what to do
+    check_use_of_groups(options, measure, table.y)
+    if not isinstance(measure, measures.Measure):
         chosen.update(algorithm=options.algorithm, network=network_of(options, count_labels(table.y)))
     return measure
 

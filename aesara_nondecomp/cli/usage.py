@@ -1,4 +1,4 @@
-"""What the options of a command can be refused for before a file is read: a usage error, with the command's usage."""
+"""What the options of a command are refused for, mostly before a file is read: a usage error, with its usage."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from aesara_nondecomp import measures, networks
 from aesara_nondecomp._checks import require
 from aesara_nondecomp._files import is_stream
 from aesara_nondecomp.cli.program import UsageError
 from aesara_nondecomp.data.files import STANDARD_STREAM
+from aesara_nondecomp.measures.constraints import label_text
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.training.checkpoints import Checkpoint
 from aesara_nondecomp.training.early_stopping import EarlyStopping, refuse_without_rows
+from aesara_nondecomp.training.groups import users_of_groups
 from aesara_nondecomp.training.param_checks import NETWORK_OPTIONS, changed_options
 from aesara_nondecomp.training.recipes import ALGORITHMS, Problem, recipe_for, with_preset
 from aesara_nondecomp.training.table_network import network_maker
@@ -82,6 +86,32 @@ def _check_groups(options: argparse.Namespace) -> None:
     users += [str(constraint) for constraint in options.constraints if constraint.needs_groups]
     if users and not options.groups:
         raise ValueError(f"{', '.join(users)} needs --groups, columns of the table")
+
+
+def check_use_of_groups(options: argparse.Namespace, measure: Any, labels: Any) -> None:
+    """Refuse --groups that nothing uses, as `fit` does, but in words that can be typed.
+
+    Parameters
+    ----------
+    options : Namespace
+        Parsed options of `train`.
+    measure : Measure or MulticlassMeasure
+        What is trained for.
+    labels : array, shape (n,)
+        Those of the training file.
+
+    Raises
+    ------
+    UsageError
+        If no measure, constraint, algorithm or sampler uses the groups.
+    """
+    if not options.groups or users_of_groups(measure, options.constraints, options.algorithm, options.sampler):
+        return
+    rate = "tpr" if isinstance(measure, measures.Measure) else f"recall({label_text(np.unique(labels)[-1])})"
+    raise UsageError(
+        f"--groups has no effect on {measure}: give a measure of the worst group, such as --measure worst_cell, or a "
+        f"constraint, such as --constraint '{rate} gap <= 0.02'; or leave --groups out here and give it to evaluate"
+    )
 
 
 def network_of(options: argparse.Namespace, n_scores: int = 1) -> Any:

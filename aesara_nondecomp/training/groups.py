@@ -58,12 +58,9 @@ def check_group_arguments(
     ValueError
         If groups are needed and missing, or given and without effect; or if there are several processes.
     """
-    users = [str(measure)] if isinstance(measure, WorstOfForms) else []
-    users += [str(constraint) for constraint in constraints if constraint.needs_groups]
-    users += [repr(name) for name in (algorithm, sampler) if name in (*CELL_ALGORITHMS, "cell_balanced")]
+    users = users_of_groups(measure, constraints, algorithm, sampler)
     check_groups(users, groups)
-    of_recipe = isinstance(algorithm, Recipe)
-    if groups is not None and not (users or of_recipe):
+    if groups is not None and not (users or isinstance(algorithm, Recipe)):
         raise ValueError(
             f"groups have no effect on {measure}: give a measure of the worst group, such as 'worst_cell', or a "
             "constraint, such as gap('tpr', at_most=0.02); or leave groups out and give them to model.by_group."
@@ -76,6 +73,32 @@ def check_group_arguments(
             Cells.of(np.arange(2), ()).against_rest(constraint)  # refuses one of several classes
     require(not needed or comm.size == 1, "groups and constraints are trained in one process", comm.size)
     return needed
+
+
+def users_of_groups(
+    measure: Any, constraints: Sequence[Constraint], algorithm: str | Recipe, sampler: str | float
+) -> list[str]:
+    """What needs the groups of the rows.
+
+    Parameters
+    ----------
+    measure : Measure or multiclass.MulticlassMeasure
+        What is trained for.
+    constraints : sequence of Constraint
+        Possibly none.
+    algorithm : str or Recipe
+        As given to `fit`; a recipe may use groups, and is not among them.
+    sampler : str or float
+        As given to `fit`.
+
+    Returns
+    -------
+    list of str
+        As messages name it; empty if nothing does.
+    """
+    users = [str(measure)] if isinstance(measure, WorstOfForms) else []
+    users += [str(constraint) for constraint in constraints if constraint.needs_groups]
+    return users + [repr(name) for name in (algorithm, sampler) if name in (*CELL_ALGORITHMS, "cell_balanced")]
 
 
 def checked_cells(cells: AnyCells) -> AnyCells:

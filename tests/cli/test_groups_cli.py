@@ -142,7 +142,6 @@ def test_the_text_has_tables_of_groups_and_constraints(trained, capsys):
     [
         (["--groups", "sx"], "there is no column 'sx' for --groups. Did you mean 'sex'"),
         (["--groups", "income"], "--groups must be other columns than the labels, got 'income'"),
-        (["--groups", "sex"], "groups have no effect on f1"),
         (["--groups", "u", "--measure", "worst_cell"], "groups must be at most 200 different ones"),
     ],
 )
@@ -157,6 +156,11 @@ def test_groups_that_are_missing_or_unusable_are_refused_in_one_line(more, reaso
     [
         (["--measure", "worst_cell"], "worst_cell needs --groups, columns of the table"),
         (["--constraint", "tpr gap <= 0.1"], "tpr gap <= 0.1 needs --groups, columns of the table"),
+        (
+            ["--groups", "sex", "--constraint", "precision >= 0.6"],
+            "--groups has no effect on f1: give a measure of the worst group, such as --measure worst_cell, or a "
+            "constraint, such as --constraint 'tpr gap <= 0.02'; or leave --groups out here and give it to evaluate",
+        ),
     ],
 )
 def test_options_that_need_groups_are_usage_errors_without(more, reason, trained, tmp_path, capsys):
@@ -211,6 +215,9 @@ def test_several_classes_are_trained_and_reported_by_group_and_under_constraints
     assert main(["predict", model, str(table), "--out", str(tmp_path / "p.csv"), "--quiet"]) == 0
     with open(tmp_path / "p.csv", newline="", encoding="utf-8") as file:
         right = np.array([row["prediction"] for row in csv.DictReader(file)]) == KINDS
+    with pytest.raises(SystemExit, match="2"):
+        main([*train, "--measure", "min_recall", "--out", model])
+    assert "such as --constraint 'recall(refused) gap <= 0.02'" in capsys.readouterr().err
     rates = {f"{k} of sex={s}": right[(KINDS == k) & (SEX == s)].mean() for s in "FM" for k in np.unique(KINDS)}
     assert {cell["name"]: cell["rate"] for cell in facts["groups"]["cells"]} == pytest.approx(rates)
     assert facts["measures"]["worst_cell"]["value"] == pytest.approx(min(rates.values()))
