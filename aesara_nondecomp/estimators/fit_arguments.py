@@ -78,8 +78,18 @@ class FitArguments(FittedMixin):
         before = self._of_labels()
         needed = f"warm_start goes on with {kinds[before]}, as in the last fit: set warm_start=False"
         require(before == of_labels, needed, kinds[of_labels])
-        needed = "warm_start goes on with the network of the last fit: leave it as it was"
-        require(self._asked_for == spec, needed, spec)
+        classes, now = self._asked_for.kind_of_labels, spec.kind_of_labels
+        require(classes == now, f"warm_start goes on with {classes}, as in the last fit: set warm_start=False", now)
+        self._require_network(spec, "warm_start goes on with the network of the last fit")
+
+    def _require_network(self, spec: NetworkSpec, goes_on: str) -> None:
+        """Refuse parameters and rows that ask for another network than the one trained before."""
+        before = self._asked_for
+        taken, given = ("texts" if each.takes_text else "numbers" for each in (before, spec))
+        require(taken == given, f"{goes_on}, which takes {taken}", given)
+        changed = spec.parameters_unlike(before)
+        values = {name: getattr(self, name) for name in changed}
+        require(not changed, f"{goes_on}: leave {' and '.join(changed)} unchanged", values)
 
     def _new_network(self, spec: NetworkSpec) -> Any:
         """Makes compiled functions that are shared with other estimators, once the rows are known."""

@@ -51,6 +51,26 @@ class NetworkSpec(NamedTuple):
         """Whether the network takes lists of str."""
         return isinstance(self.network, str) and self.network != AUTO and networks.takes_tokens(self.network)
 
+    @property
+    def kind_of_labels(self) -> str:
+        """What the scores are of, in words."""
+        return "two classes and one score" if self.n_scores == 1 else f"{self.n_scores} classes with a score each"
+
+    def parameters_unlike(self, other: NetworkSpec) -> list[str]:
+        """Names of the estimator's parameters in which two specs differ.
+
+        Parameters
+        ----------
+        other : NetworkSpec
+            The spec to compare with.
+
+        Returns
+        -------
+        list of str
+        """
+        own, others = self._parameters(), other._parameters()
+        return [name for name in {**own, **others} if own.get(name) != others.get(name)]
+
     def resolved(self, description: Mapping[str, Any]) -> NetworkSpec:
         """The spec of the network that the rows have chosen, from which it is made again.
 
@@ -106,6 +126,12 @@ class NetworkSpec(NamedTuple):
         Network
         """
         return make_network(self._chosen(name, options), size)
+
+    def _parameters(self) -> dict[str, Any]:
+        """Values of the estimator's parameters; without options of the network that have their defaults."""
+        values = {**self._asdict(), **dict(self.options)}
+        del values["options"], values["n_scores"]  # the latter follows from labels and measure
+        return values
 
     def _chosen(self, name: str, options: dict[str, Any]) -> NetworkSpec:
         """Options of the rows, and of the estimator, which count more."""

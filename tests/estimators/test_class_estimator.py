@@ -362,7 +362,7 @@ def test_what_a_stream_of_several_classes_does_not_take_is_refused(given, messag
 def test_models_of_two_and_of_several_classes_are_not_gone_on_with_as_the_other(fitted):
     with pytest.raises(ValueError, match="give a measure of as many classes"):
         tiny("gmean").fit(X, Y == "rare").set_params(measure="min_recall").partial_fit(X, Y == "rare")
-    with pytest.raises(ValueError, match="warm_start goes on with the network of the last fit"):
+    with pytest.raises(ValueError, match="warm_start goes on with 3 classes with a score each.*got '2 classes with"):
         copy.deepcopy(fitted).set_params(warm_start=True).fit(X, Y == "rare")
 
 

@@ -203,6 +203,18 @@ def test_warm_start_begins_at_the_last_weights():
     np.testing.assert_allclose(parameters(warm), before, atol=1e-6)
 
 
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"hidden": (8,)}, r"leave hidden unchanged, got {'hidden': \(8,\)}"),
+    ({"hidden": None, "activation": "tanh"}, "leave activation and hidden unchanged"),
+    ({"measure": "min_recall"}, "two classes and one score, as in the last fit.*got '2 classes with a score each"),
+    ({"network": "attention", "hidden": None}, "which takes numbers, got 'texts'"),
+])  # fmt: skip
+def test_warm_start_names_what_has_changed(changed, message):
+    warm = tiny(warm_start=True).fit(X, Y).set_params(**changed)
+    with pytest.raises(ValueError, match=message):
+        warm.fit(["a b", "c d"] * 120 if "texts" in message else X, Y)
+
+
 @pytest.mark.filterwarnings("ignore:the model to train further may have been")
 def test_warm_start_begins_at_the_last_weights_of_each_network_that_votes():
     warm = by_default(warm_start=True).fit(X, Y)

@@ -104,7 +104,9 @@ def test_a_warm_start_goes_on_with_labels_of_the_same_kind_and_the_same_network(
     warm = pickle.loads(pickle.dumps(classifier)).set_params(warm_start=True)
     with pytest.raises(ValueError, match="warm_start goes on with a matrix of labels, as in the last fit"):
         warm.fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="warm_start goes on with the network of the last fit"):
+    with pytest.raises(
+        ValueError, match="the network of the last fit: leave network unchanged, got {'network': 'mlp'}"
+    ):
         warm.set_params(network="mlp").fit(X, Y)
     vector = MeasureClassifier("f1", validation=None, **QUICK).fit(X, Y[:, 0]).set_params(warm_start=True)
     with pytest.raises(ValueError, match="warm_start goes on with one label a row, as in the last fit"):
