@@ -313,10 +313,11 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
         """Make one pass over the given rows, from the weights, duals and optimiser state of the last call.
 
-        The first call fixes the classes and the encoder: scaling, categories, words. After a `fit` duals and optimiser
-        start anew, and the learning rate rises over 100 steps; if its networks vote, training goes on from the first of
-        them, with a warning. The duals of another measure or algorithm start anew too. Every call needs rows of each
-        class. The prior is that of all rows seen so far; calibration and error rates are measured on the latest rows.
+        The first call fixes the classes, the network and the encoder: scaling, categories, words. After a `fit` duals
+        and optimiser start anew, and the learning rate rises over 100 steps; if its networks vote, training goes on
+        from the first of them, with a warning. The duals of another measure or algorithm start anew too. Every call
+        needs rows of each class. The prior is that of all rows seen so far; calibration and error rates are measured on
+        the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
         Of several classes, where "auto" is a plug-in, it is the measure's own algorithm, as no rows are held out to
         choose a rule on; after a `fit` that chose one, it is cross-entropy, and the rule stays.
@@ -363,6 +364,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         given_labels = y
         X, y, weight, classes = self._checked(X, y, sample_weight, spec, first, classes if first else self.classes_)
         measure, spec = self._of_classes(spec, classes)
+        if not first:
+            self._require_network(spec, "partial_fit goes on with the network of the last call")
         if spec.n_scores > 1 and (first or str(self.model_.measure) != str(measure)):
             check_class_order(given_labels, classes.tolist(), measure)
         missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()

@@ -20,7 +20,7 @@ from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.class_labels import needs_classes
 from aesara_nondecomp.training.divergence import check_weights
 from aesara_nondecomp.training.loop import train
-from aesara_nondecomp.training.param_checks import check_algorithm, check_recipe
+from aesara_nondecomp.training.param_checks import check_algorithm, check_further, check_recipe
 from aesara_nondecomp.training.recipes import Problem, Recipe, resolve_recipe
 from aesara_nondecomp.training.run_settings import BATCH_SIZE, value_or, weight_decay
 from aesara_nondecomp.training.training_data import TrainingData, prepare
@@ -218,6 +218,8 @@ def advance(
     before, several = state.model, needs_classes(measure)
     same = before is None or isinstance(before, Model) != several
     require(same, "partial_fit goes on with its model: give a measure of as many classes", measure)
+    if before is not None:
+        check_further(before, given["standardize"])
     data = prepare(
         X, y, network=before.functions if before else network, encoder=before.encoder if before else None,
         positive=positive, sample_weight=sample_weight, standardize=given["standardize"], multiclass=several,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -74,6 +75,36 @@ def test_classes_that_are_not_those_of_the_first_call_are_refused(begun):
     with pytest.raises(ValueError, match=r"classes must stay those of the first call, \[0, 1\], got \['q', 'r'\]"):
         copy.deepcopy(begun).partial_fit(X, Y, classes=["q", "r"])
     assert copy.deepcopy(begun).partial_fit(X, Y, classes=[1, 0]).n_iter_ == begun.n_iter_ * 2
+
+
+CHANGED = {
+    "hidden": (8,), "activation": "tanh", "dropout": 0.5, "optimizer": "sgd", "dtype": "float64", "backend": "jax",
+    "network": "tabular",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["fit", "partial_fit"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_another_network_is_refused_as_copies_would_be_made_of_it(classes, first):
+    y = np.arange(240) % classes
+    measure = "f1" if classes == 2 else "min_recall"
+    begun = getattr(tiny(measure, steps=2), first)(X, y)
+    for name, value in CHANGED.items():
+        begun.set_params(**{name: value})
+        with pytest.raises(ValueError, match=f"the network of the last call: leave {name} unchanged, got {{'{name}'"):
+            begun.partial_fit(X, y)
+        begun.set_params(**{name: tiny().get_params()[name]})
+    begun.partial_fit(X, y)
+    again = pickle.loads(pickle.dumps(begun))
+    np.testing.assert_array_equal(again.decision_function(NEW), begun.decision_function(NEW))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_that_were_standardised_stay_so(classes):
+    y = np.arange(240) % classes
+    begun = tiny("f1" if classes == 2 else "min_recall").partial_fit(X, y)
+    with pytest.raises(ValueError, match="this model standardises its rows: leave standardize out, got False"):
+        begun.set_params(standardize=False).partial_fit(X, y)
 
 
 @pytest.mark.parametrize("changed", [{"measure": "min"}, {"measure": "jaccard"}, {"algorithm": "cross_entropy"}])
