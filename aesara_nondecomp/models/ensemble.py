@@ -25,19 +25,20 @@ class SoftVote:
 
     The soft label that a classifier gives a row is tanh(margin / 2): between -1 and 1, and 0 at the threshold, so that
     no classifier outvotes the others by the scale of its scores. The margin of a model is its score minus its
-    threshold. That of another classifier is the log-odds of its `predict_proba` minus those of its threshold; without
+    threshold; of a model with a score for each of two classes it is the difference of the two, minus a threshold of 0.
+    That of another classifier is the log-odds of its `predict_proba` minus those of its threshold; without
     `predict_proba`, its `decision_function` minus its threshold.
 
     Parameters
     ----------
     models : sequence
-        At least one, fitted to the same labels: a `Model`, a `MeasureClassifier`, or any other classifier of two
-        classes that has `classes_` and either `predict_proba` or `decision_function`. A pair (classifier, threshold)
+        At least one, fitted to the same two labels: a `Model`, a `ClassModel`, a `MeasureClassifier`, or any other
+        classifier that has `classes_` and either `predict_proba` or `decision_function`. A pair (classifier, threshold)
         moves the threshold. Default: the model's own, a probability of 0.5, or a decision value of 0.
     measure : str or measures.Measure, optional
-        What `value` computes. Default: what the models were trained for; other classifiers do not say.
+        What `value` computes. Default: what each `Model` was trained for; other classifiers do not say.
     positive : scalar, optional
-        The positive label. Default: that of the models; without a model, the second of `classes_`.
+        The positive label. Default: that of each `Model`; without one, the second of `classes_`.
 
     Attributes
     ----------
@@ -58,7 +59,9 @@ class SoftVote:
     Notes
     -----
     A pipeline or a search around a `MeasureClassifier` votes by its calibrated probabilities, which do not follow the
-    measure: pass the `MeasureClassifier` inside, or a pair with a threshold.
+    measure: pass the `MeasureClassifier` inside, or a pair with a threshold. The threshold of scikit-learn's
+    `FixedThresholdClassifier` or `TunedThresholdClassifierCV` is not seen: pass it in a pair, such as
+    ``(tuned.estimator_, tuned.best_threshold_)``.
     """
 
     def __init__(
@@ -160,8 +163,12 @@ class _Member(NamedTuple):
         is_pair = isinstance(given, (tuple, list))
         require(not is_pair or len(given) == 2, "a vote takes classifiers and pairs (classifier, threshold)", given)
         classifier, threshold = given if is_pair else (given, None)
-        inner = getattr(classifier, "model_", None)  # of a MeasureClassifier
-        member = cls(inner if isinstance(inner, Model) else classifier, threshold)
+        model = getattr(classifier, "model_", classifier)  # of a MeasureClassifier
+        if isinstance(model, Model):
+            classifier = model
+        elif _has_two_scores(model):
+            classifier = _Difference(model)
+        member = cls(classifier, threshold)
         member._check()
         return member
 
@@ -207,6 +214,23 @@ class _Member(NamedTuple):
         inside = bool((found >= -ROUNDING).all() and (found <= 1 + ROUNDING).all())
         require(inside, f"{whose} must lie in [0, 1]", found[:1].tolist())
         return np.clip(found, 0.0, 1.0)
+
+
+class _Difference:
+    """A ClassModel of two labels as a classifier of two classes; its probabilities would not follow its measure."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.classes_ = model, model.classes_
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        scores = self.model.decision_function(X)
+        return np.asarray(scores[:, 1] - scores[:, 0])
+
+
+def _has_two_scores(model: Any) -> bool:
+    from aesara_nondecomp.models.class_model import ClassModel  # slow, and most labels are of two classes
+
+    return isinstance(model, ClassModel) and len(model.classes) == 2
 
 
 def _check_classifier(classifier: Any) -> None:

@@ -164,6 +164,20 @@ def test_classifiers_of_scikit_learn_and_the_estimator_vote():
     np.testing.assert_array_equal(SoftVote([linear], "f1").predict(X), linear.predict(X))
 
 
+def test_a_model_with_a_score_for_each_of_two_labels_votes_as_it_predicts():
+    pytest.importorskip("sklearn")
+    ours = an.MeasureClassifier("min_recall", network="linear", steps=200, validation=0.3, random_state=0).fit(X, Y)
+    vote, scores = SoftVote([ours], "min"), ours.model_.decision_function(X)
+    margin = scores[:, 1] - scores[:, 0]
+    np.testing.assert_allclose(vote.decision_function(X), np.tanh(margin / 2), atol=1e-6)
+    np.testing.assert_array_equal(vote.predict(X), ours.predict(X))
+    assert vote.value(X, Y) == ours.score(X, Y)
+    assert (vote.predict(X) == "yes").sum() > (ours.predict_proba(X)[:, 1] > 0.5).sum() + 10
+    np.testing.assert_array_equal(SoftVote([ours.model_], "min").decision_function(X), vote.decision_function(X))
+    turned = SoftVote([(ours, 0.3)], "min", positive="no").decision_function(X)
+    np.testing.assert_allclose(turned, np.tanh((-margin - 0.3) / 2), atol=1e-6)
+
+
 def test_what_cannot_vote_is_refused_with_the_reason(models):
     class Unfitted:
         pass
