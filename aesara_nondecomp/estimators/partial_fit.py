@@ -263,7 +263,9 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
     check_recipe(recipe, functions.network, data.rows.weight)
     threshold = _fixed_threshold(recipe)
     if isinstance(state.model, Model):
-        threshold = _threshold_of_one(state.model)
+        former = _threshold_of_one(state.model)
+        # That of a collapsed model would hold every row of every later call for the same class.
+        threshold = former if np.isfinite(former) else threshold
     return Goal(recipe, found, given["sampler"], Model, {"prior": problem.prior, "threshold": threshold})
 
 

@@ -64,6 +64,22 @@ def test_one_pass_over_the_rows_of_fit_does_not_undo_it(measure):
     assert fitted.partial_fit(X, Y).score(NEW, Y_NEW) > before - 0.01
 
 
+@pytest.mark.filterwarnings(
+    "ignore:on the rows held out, no threshold was better",
+    "ignore:few rows are held out",
+    "ignore:partial_fit goes on from",
+)
+@pytest.mark.parametrize("validation", [0.3, 3])
+def test_a_model_that_collapsed_learns_from_later_rows(validation):
+    noise = (np.random.default_rng(2).random(240) < 0.1).astype(int)
+    fitted = tiny("accuracy", steps=20, validation=validation, optimizer="adam", learning_rate=0.01).fit(X, noise)
+    assert fitted.model_.collapsed and np.isinf(fitted.threshold_)
+    for _ in range(100):
+        fitted.partial_fit(X, Y)
+    assert fitted.threshold_ == 0.0
+    assert fitted.score(NEW, Y_NEW) > 0.95
+
+
 def test_a_positive_label_that_changes_is_refused(begun):
     turned = copy.deepcopy(begun).set_params(pos_label=0)
     with pytest.raises(ValueError, match=r"pos_label must stay as it was.*\(0, 1\), got \(1, 0\)"):
