@@ -66,7 +66,7 @@ class Model(ByGroup, NetworkModel):
         Calibration and error rates, for probabilities and prevalences; see `calibrate`.
     validation_matrix : ConfusionMatrix, optional
         Confusion matrix of the validation rows; of several networks at scores shrunk to those of a vote, see
-        docs/defaults.md. None after `load_model`.
+        docs/defaults.md. None after `load_model`, and after `tune_threshold`, whose predictions are others.
     extra : dict, optional
         Further values to save with the model, which JSON can hold.
     voters : list of list of array, optional
@@ -234,6 +234,8 @@ class Model(ByGroup, NetworkModel):
     ) -> Model:
         """Move the threshold to the best one for a measure (plug-in), and recalibrate a calibrated model.
 
+        `validation_matrix`, which has the predictions at the former threshold, becomes None.
+
         Parameters
         ----------
         X : matrix, shape (n, d), table or list of str
@@ -275,6 +277,7 @@ class Model(ByGroup, NetworkModel):
         if self.quantifier is not None:
             self.quantifier = Quantifier.fit(scores, signs, threshold)
         self.threshold, self.collapsed = threshold, bool(np.isinf(threshold))
+        self.validation_matrix = None  # counts predictions at the former threshold
         return self
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Model:

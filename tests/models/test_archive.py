@@ -16,6 +16,7 @@ from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import InputEncoder, Standardiser
 from aesara_nondecomp.measures import concave, pseudolinear
 from aesara_nondecomp.measures.user import UserPseudolinear
+from aesara_nondecomp.metrics import ConfusionMatrix
 from aesara_nondecomp.models.archive import describe_measure, read_archive, restore_measure, write_archive
 from aesara_nondecomp.models.model import to_archive
 from aesara_nondecomp.models.model_file import from_archive
@@ -309,6 +310,14 @@ def test_a_threshold_is_tuned_on_rows_of_both_classes_or_not_moved(functions):
     with pytest.raises(ValueError, match=r"tune_threshold needs rows of both classes \(0, 1\)"):
         model.tune_threshold(X, np.ones(60, int))
     assert model.threshold == 0.25
+
+
+def test_the_confusion_matrix_of_another_threshold_is_not_kept(functions):
+    model = model_of(functions, validation_matrix=ConfusionMatrix(1, 2, 3, 4))
+    model.calibrate(X, np.arange(60) % 2)
+    assert model.validation_matrix == (1, 2, 3, 4)  # predictions are the same
+    model.tune_threshold(X, np.arange(60) % 2)
+    assert model.validation_matrix is None
 
 
 def test_predictions_are_not_counted_at_another_threshold_than_their_rates_are_of(functions):
