@@ -23,6 +23,7 @@ NOT_CALIBRATED = (
     "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with labelled rows "
     "that were not trained on."
 )
+COPIED = ("parameters", "voters", "rule", "thresholds")  # in a shallow copy too, so that changing one changes no other
 
 
 class NetworkModel:
@@ -191,7 +192,8 @@ class NetworkModel:
     # -- copies and pickles --------------------------------------------------------------------------------------
 
     def __copy__(self) -> Any:
-        return replace(cast(Any, self))
+        own = {name: copy.deepcopy(value) for name, value in self._fields().items() if name in COPIED}
+        return replace(cast(Any, self), **own)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         memo[id(self.functions)] = self.functions

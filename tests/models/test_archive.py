@@ -232,6 +232,15 @@ def test_a_copy_scores_alike_and_keeps_all_the_rest(copied, functions):
     assert twin.evaluations == model.evaluations and twin.functions.optimizer == functions.optimizer
 
 
+def test_a_shallow_copy_shares_no_weights_and_all_the_rest(functions):
+    model = model_of(functions, voters=[functions.parameters()], extra={"note": "z"})
+    before, twin = model.decision_function(X), copy.copy(model)
+    twin.parameters[-1] += 1
+    twin.voters[0][-1] += 1
+    np.testing.assert_allclose(twin.decision_function(X), before + 1, rtol=1e-5)
+    assert np.array_equal(model.decision_function(X), before) and twin.extra is model.extra
+
+
 def test_a_deep_copy_compiles_nothing_and_shares_no_weights(functions, model, monkeypatch):
     before = model.decision_function(X)
     monkeypatch.setattr(aesara, "function", lambda *a, **k: pytest.fail("compiled"))

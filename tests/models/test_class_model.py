@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 
 import numpy as np
@@ -47,6 +48,15 @@ def test_labels_of_every_kind_are_in_the_file(functions, classes, tmp_path):
     assert loaded.predict(X).tolist() == model.predict(X).tolist()
     y = np.array([classes[k] for k in np.arange(100) % K], dtype=object)
     assert loaded.value(X, y) == model.value(X, y)
+
+
+def test_a_copy_has_weights_and_a_rule_of_its_own(functions):
+    model = model_of(functions, rule=np.eye(K))
+    before, twin = model.decision_function(X), copy.copy(model)
+    twin.parameters[-1] += 1
+    twin.rule[0, 0] = 5
+    assert not np.array_equal(twin.decision_function(X), before)
+    assert np.array_equal(model.decision_function(X), before)
 
 
 def test_further_values_are_saved(functions, tmp_path):

@@ -118,6 +118,14 @@ def test_copies_pickles_and_files_predict_alike(tmp_path, model):
             np.testing.assert_array_equal(getattr(other, method)(NEW[:50]), getattr(model, method)(NEW[:50]))
 
 
+def test_a_copy_has_weights_and_thresholds_of_its_own(model):
+    before, twin = model.predict(NEW), copy.copy(model)
+    twin.parameters[-1] += 1
+    twin.thresholds -= 1
+    assert not np.array_equal(twin.predict(NEW), before)
+    assert np.array_equal(model.predict(NEW), before)
+
+
 ALTERED = {
     "labels": {"labels": (0, 1)},
     "priors": {"priors": np.array([0.5, 0.5, 1.0])},
