@@ -24,7 +24,7 @@ from aesara_nondecomp.estimators.function_cache import (
     shared_functions,
 )
 from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, seed_of
-from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance
+from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance, count_rows
 from aesara_nondecomp.estimators.several_labels import LabelsMixin
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.metrics import Quantifier
@@ -164,6 +164,7 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
     """
 
     _partial: PartialFitState | None
+    _rows_of_fit: tuple[tuple[float, ...], int]
     _trained: tuple[NetworkSpec, int]
     _asked_for: NetworkSpec
 
@@ -307,7 +308,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         self._keep(classes, spec)
         if self.model_.quantifier is None:
             self._calibrate(X, y, weight)
-        self._partial = None
+        codes = encode_classes_as(allgather(comm, y), self.model_.classes)
+        weight = None if weight is None else allgather(comm, weight)
+        self._partial, self._rows_of_fit = None, count_rows(codes, len(classes), weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MeasureClassifier:
@@ -316,8 +319,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         The first call fixes the classes, the network and the encoder: scaling, categories, words. After a `fit` duals
         and optimiser start anew, and the learning rate rises over 100 steps; if its networks vote, training goes on
         from the first of them, with a warning. The duals of another measure or algorithm start anew too. Every call
-        needs rows of each class. The prior is that of all rows seen so far; calibration and error rates are measured on
-        the latest rows.
+        needs rows of each class. The prior is that of all rows seen so far, those of a `fit` before included;
+        calibration and error rates are measured on the latest rows.
         Parameters of a whole run are not used: steps, schedule, validation, patience, checkpoint, on_step.
         Of several classes, where "auto" is a plug-in, it is the measure's own algorithm, as no rows are held out to
         choose a rule on; after a `fit` that chose one, it is cross-entropy, and the rule stays.
@@ -371,7 +374,9 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         missing = [] if spec.n_scores == 1 else np.setdiff1d(classes, y).tolist()
         require(not missing, "every call of partial_fit needs rows of each class", f"none of {missing}")
         state = getattr(self, "_partial", None)
-        state = state or PartialFitState.start(None if first else self.model_, self.random_state)
+        if state is None:
+            rows = () if first else getattr(self, "_rows_of_fit", ())  # former pickles lack it
+            state = PartialFitState.start(None if first else self.model_, self.random_state, *rows)
         given = {name: getattr(self, name) for name in (
             "algorithm", "batch_size", "learning_rate", "averaging", "l2", "sampler", "standardize", "prior",
         )}  # fmt: skip

@@ -70,7 +70,9 @@ class PartialFitState(NamedTuple):
     fitted_steps: int | None = None
 
     @classmethod
-    def start(cls, model: Model | ClassModel | None, random_state: Any) -> PartialFitState:
+    def start(
+        cls, model: Model | ClassModel | None, random_state: Any, seen: tuple[float, ...] = (), n_rows: int = 0
+    ) -> PartialFitState:
         """Make the first state; after `fit` it has the weights of that model, but new moments and duals.
 
         Parameters
@@ -79,13 +81,17 @@ class PartialFitState(NamedTuple):
             A model to train further.
         random_state : int, RandomState or None
             Seeds the generator.
+        seen : tuple of float, optional
+            Weight of the rows of each class that the model was fitted to. Default: unknown.
+        n_rows : int, default 0
+            Their number.
 
         Returns
         -------
         PartialFitState
         """
         rng = np.random.default_rng(random_state_of(random_state).randint(2**31 - 1))
-        return cls(model, None, None, (), rng, fitted_steps=None if model is None else len(model.history))
+        return cls(model, None, None, seen, rng, n_rows, fitted_steps=None if model is None else len(model.history))
 
     def warm_up(self, step: int) -> float:
         """Factor on the learning rate: full first steps of an optimiser without moments would undo what was fitted.
@@ -120,12 +126,12 @@ class PartialFitState(NamedTuple):
         signs, cell = data.rows.signs, data.rows.cell
         of_rows = (signs > 0).astype(np.intp) if cell is None else cell
         counted = None if sample_weight is None else sample_weight[sample_weight > 0]
-        weights = np.bincount(of_rows, counted, minlength=len(data.classes))
+        weights, n_rows = count_rows(of_rows, len(data.classes), counted)
         # Copied, as copies of an estimator share the old generator.
         rng = copy.deepcopy(self.rng)
         before = self.seen or (0.0,) * len(weights)
-        seen = tuple(old + float(new) for old, new in zip(before, weights))
-        return self._replace(seen=seen, n_rows=self.n_rows + len(signs), rng=rng)
+        seen = tuple(old + new for old, new in zip(before, weights))
+        return self._replace(seen=seen, n_rows=self.n_rows + n_rows, rng=rng)
 
     def problem(self, prior: float | None, text: bool) -> Problem:
         """Describe the rows of two classes seen so far, for the choice of a recipe.
@@ -144,6 +150,28 @@ class PartialFitState(NamedTuple):
         negatives, positives = self.seen
         share = positives / (positives + negatives)
         return Problem(share if prior is None else prior, eps=0.5 / self.n_rows, text=text)
+
+
+def count_rows(codes: NDArray[Any], n_classes: int, weight: NDArray[Any] | None) -> tuple[tuple[float, ...], int]:
+    """Count rows that are trained on.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        Classes as numbers.
+    n_classes : int
+        Number of classes.
+    weight : array, shape (n,), or None
+        Sample weights; rows of weight 0 are none.
+
+    Returns
+    -------
+    weights : tuple of float
+        Weight of the rows of each class.
+    n_rows : int
+    """
+    weights = np.bincount(codes, weight, minlength=n_classes)
+    return tuple(map(float, weights)), len(codes) if weight is None else int(np.count_nonzero(weight))
 
 
 class Goal(NamedTuple):

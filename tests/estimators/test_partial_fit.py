@@ -39,6 +39,23 @@ def test_weights_of_all_calls_count_on_one_scale_as_repeated_rows_do():
     assert rows.prior_ == pytest.approx(parts.prior_)
 
 
+@pytest.mark.parametrize("weight", [None, np.where(np.arange(240) < 60, 0.0, 2.0)], ids=["equal", "weighted"])
+@pytest.mark.parametrize("measure", ["f1", "min_recall"])
+def test_the_rows_of_a_fit_before_count_too(measure, weight):
+    y, positive = np.arange(240) % 12 // 5, None
+    if measure == "f1":  # its positives are first in sorted order
+        y, positive = np.where(y == 2, "bad", "ok"), "bad"
+    fitted = tiny(measure, steps=2, pos_label=positive).fit(X, y, sample_weight=weight)
+    own = None if weight is None else weight[200:]
+    fitted.partial_fit(X[200:], y[200:], sample_weight=own)
+    both = np.concatenate([y, y[200:]])
+    weights = np.ones(280) if weight is None else np.concatenate([weight, own])
+    expected = [weights[both == label].sum() / weights.sum() for label in fitted.model_.classes]
+    found = fitted.model_.priors if measure == "min_recall" else [1 - fitted.prior_, fitted.prior_]
+    np.testing.assert_allclose(found, expected)
+    assert fitted._partial.n_rows == np.count_nonzero(weights)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_rows_of_weight_zero_are_as_if_they_were_not_there(classes):
     y = np.arange(240) % classes
