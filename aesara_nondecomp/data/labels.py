@@ -67,13 +67,35 @@ def encode_labels(y: Any, positive: Any = None) -> Labels:
         )
     if positive is None:
         positive = found[1]
-    elif not _is_label(positive) or positive not in found:
-        texts = all(isinstance(label, str) for label in (*found, positive))
-        known = suggestion(positive, found) if texts else f"Known: {', '.join(map(repr, found))}."
-        raise ValueError(f"positive must be one of the two labels, got {shown(positive)}. {known}")
+    else:
+        check_positive(positive, found)
     negative, positive = found if found[1] == positive else found[::-1]
     signs = np.where(values == positive, np.int8(1), np.int8(-1))
     return Labels(signs, (negative, positive))
+
+
+def check_positive(positive: Any, classes: Sequence[Any], name: str = "positive") -> None:
+    """Check that the positive label is one of two labels.
+
+    Parameters
+    ----------
+    positive : object
+        The positive label.
+    classes : sequence of two labels
+        As plain Python scalars.
+    name : str, default "positive"
+        What the caller calls it.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    if _is_label(positive) and positive in classes:
+        return
+    texts = all(isinstance(label, str) for label in (*classes, positive))
+    known = suggestion(positive, classes) if texts else f"Known: {', '.join(map(repr, classes))}."
+    raise ValueError(f"{name} must be one of the two labels, got {shown(positive)}. {known}")
 
 
 def encode_as(y: Any, classes: Sequence[Any]) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import is_text
+from aesara_nondecomp.data.labels import check_positive, distinct_labels
 from aesara_nondecomp.estimators import sklearn_compat as compat
 from aesara_nondecomp.estimators.fitted import FittedMixin
 from aesara_nondecomp.estimators.function_cache import NetworkSpec, network_spec
@@ -59,11 +60,26 @@ class FitArguments(FittedMixin):
     def _of_classes(self, spec: NetworkSpec, classes: NDArray[Any]) -> tuple[Any, NetworkSpec]:
         """The measure and the network: of several classes, where there are more than two or the measure is of these."""
         if len(classes) <= 2 and not needs_classes(self.measure):
+            self._check_pos_label(distinct_labels(classes))
             return self.measure, spec
         refuse_unavailable({"pos_label": self.pos_label, "prior": self.prior}, "several classes")
         from aesara_nondecomp.measures import multiclass  # slow, and most labels are of two classes
 
         return multiclass.get(self.measure), spec._replace(n_scores=len(classes))
+
+    def _check_pos_label(self, classes: list[Any]) -> None:
+        """Refuse a positive label that is none of two."""
+        if self.pos_label is None or len(classes) != 2:
+            return
+        try:
+            check_positive(self.pos_label, classes, "pos_label")
+        except ValueError as error:
+            if classes != [0, 1]:
+                raise
+            raise ValueError(
+                f"{error} VotingClassifier, StackingClassifier and cross_val_predict(method=...) number the labels "
+                "before fit: there give pos_label as 0 or 1, its place in sorted order."
+            ) from None
 
     def _network(self, spec: NetworkSpec) -> Any:
         """What `fit` trains: the last model on a warm start, otherwise functions made for the number of columns."""

@@ -21,6 +21,7 @@ from aesara_nondecomp.metrics.label_confusion import label_confusions
 from aesara_nondecomp.metrics.threshold import relative_scores
 from aesara_nondecomp.parallel import Communicator, all_succeed, communicator
 from aesara_nondecomp.training.fit import fit
+from aesara_nondecomp.training.param_checks import refuse_unavailable
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.table_network import network_maker
 
@@ -92,6 +93,7 @@ class LabelsMixin(FitArguments):
     def _fit_labels(self, X: Any, y: Any, sample_weight: Any, validation: Any, **groups: Any) -> None:
         """Train on a matrix of labels."""
         check_parameters(warm_start=self.warm_start, resume=self.resume)
+        refuse_unavailable({"pos_label": self.pos_label}, "a matrix of labels")
         spec = self._spec(X)
         comm = communicator(self.comm)
         X = all_succeed(comm, lambda: self._rows_of_labels(X, y, spec.takes_text, comm))
@@ -108,7 +110,6 @@ class LabelsMixin(FitArguments):
             self.measure,
             network=self.model_ if further else network_maker(spec.network, of_labels.new_network, n_labels),
             optimizer=spec.optimizer,
-            positive=self.pos_label,
             sample_weight=sample_weight,
             validation=self._early_stopping(validation),
             checkpoint=self._checkpoint(),

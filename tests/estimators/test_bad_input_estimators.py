@@ -76,7 +76,7 @@ PARAMETERS = [
     ({"prior": 0.0}, "prior must lie strictly between 0 and 1, got 0.0"),
     ({"prior": 1.0}, "prior must lie strictly between 0 and 1"),
     ({"prior": "half"}, "prior must lie strictly between 0 and 1, got 'half'"),
-    ({"pos_label": 7}, "positive must be one of the two labels, got 7"),
+    ({"pos_label": 7}, "pos_label must be one of the two labels, got 7"),
     ({"dtype": "float16"}, "unknown dtype 'float16'"),
     ({"random_state": "seed"}, "random_state must be an integer"),
 ]  # fmt: skip

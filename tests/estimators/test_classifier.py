@@ -17,7 +17,14 @@ import scipy.sparse
 sklearn = pytest.importorskip("sklearn", reason="the estimators need the extra `sklearn`")
 
 from sklearn.base import clone  # noqa: E402
-from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit, cross_val_score  # noqa: E402
+from sklearn.ensemble import VotingClassifier  # noqa: E402
+from sklearn.model_selection import (  # noqa: E402
+    GridSearchCV,
+    GroupKFold,
+    PredefinedSplit,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
@@ -191,6 +198,24 @@ def test_an_infinite_threshold_leaves_finite_scores(fitted):
     always = copy.deepcopy(fitted)
     always.model_.threshold = -np.inf
     assert np.all(np.isfinite(always.decision_function(X))) and np.all(always.predict(X) == 1)
+
+
+def by_voting(classifier, X, y):
+    VotingClassifier([("a", classifier), ("b", classifier)]).fit(X, y)
+
+
+def by_decisions(classifier, X, y):
+    cross_val_predict(classifier, X, y, method="decision_function", cv=2)
+
+
+@pytest.mark.parametrize("fitted_by", [by_voting, by_decisions])
+def test_where_labels_are_numbered_the_positive_one_is_named_by_its_place(fitted_by):
+    texts = np.array(["bad", "ok"])[Y]
+    with pytest.raises(ValueError, match="pos_label must be one of the two labels, got 'bad'.*Voting.*0 or 1"):
+        fitted_by(tiny(pos_label="bad"), X, texts)
+    fitted_by(tiny(pos_label=0), X, texts)
+    with pytest.raises(ValueError, match="got 'bda'. Did you mean 'bad'. Known: bad, ok.$"):
+        tiny(pos_label="bda").fit(X, texts)
 
 
 # -- going on --------------------------------------------------------------------------------------------------------

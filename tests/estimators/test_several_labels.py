@@ -121,7 +121,7 @@ def test_the_tag_says_whether_the_measure_takes_matrices(measure, expected):
 WRONG = {
     "values": ({}, {"y": 2 * Y}, "must hold 0 and 1 only"),
     "rows": ({}, {"y": Y[1:]}, "600.*599|599.*600"),
-    "pos_label": ({"pos_label": 1}, {}, "positive is not available for a matrix of labels"),
+    "pos_label": ({"pos_label": 1}, {}, "pos_label is not available for a matrix of labels"),
     "prior": ({"prior": 0.3}, {}, "prior is not available for a matrix of labels"),
     "groups": ({}, {"groups": Y[:, 0]}, "groups is not available for a matrix of labels"),
     "numbers for texts": ({"network": "lstm"}, {}, "texts must be"),
