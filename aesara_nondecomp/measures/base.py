@@ -270,13 +270,15 @@ class Measure:
         """
         return ()
 
-    def require_driver(self, driver: str) -> None:
+    def require_driver(self, driver: str, named: str = "") -> None:
         """Raise unless an algorithm can train for this measure.
 
         Parameters
         ----------
         driver : str
             Name of the algorithm, such as "duple".
+        named : str, optional
+            What the message calls it, such as "spade", which trains by "duple". Default: `driver`.
 
         Raises
         ------
@@ -287,7 +289,7 @@ class Measure:
             return
         served_by = " or ".join(repr(name) for name in self.drivers())
         remedy = self.hint or (f"Use {served_by}." if served_by else "It can only be reported.")
-        raise ValueError(f"{driver!r} cannot train for {self}, which is {self.family}. {remedy}")
+        raise ValueError(f"{named or driver!r} cannot train for {self}, which is {self.family}. {remedy}")
 
     def positive_weight(self, prior: float) -> float | None:
         """The weight c of a linear measure c P + (1 - c) N.

@@ -440,14 +440,17 @@ def _direct_loss(measure: Measure, problem: Problem) -> Recipe:
 
 
 def _spade(measure: Measure, problem: Problem) -> Recipe:
+    measure.require_driver("duple", "spade")
     return _baseline(Phase(DUPLE(measure, problem.prior, forgetting=1.0, eps=problem.eps)))._replace(averaging=0.0)
 
 
 def _nemsis(measure: Measure, problem: Problem) -> Recipe:
+    measure.require_driver("denim", "nemsis")
     return _baseline(Phase(DENIM(measure, problem.prior, forgetting=1.0, eps=problem.eps)))._replace(averaging=0.0)
 
 
 def _amp(measure: Measure, problem: Problem) -> Recipe:
+    measure.require_driver("dame", "amp")
     driver = DAME(measure, problem.prior, inner_steps=50, round_rows=8192, eps=problem.eps)
     return _baseline(Phase(driver))._replace(averaging=0.0)
 

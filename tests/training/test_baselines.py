@@ -113,9 +113,10 @@ def test_an_antecedent_is_linear_with_no_hidden_layer(functions):
     assert model.value(*rows(seed=7, n=4000)) > measures.get("qmean").trivial(0.25) + 0.2
 
 
-def test_spade_refuses_a_measure_that_duple_does_not_serve():
-    with pytest.raises(ValueError, match="'duple' cannot train for f1"):
-        recipe_for("f1", PROBLEM, "spade")
+@pytest.mark.parametrize(("algorithm", "measure"), [("spade", "f1"), ("nemsis", "f1"), ("amp", "kld")])
+def test_an_antecedent_refuses_by_its_own_name_a_measure_that_its_driver_does_not_serve(algorithm, measure):
+    with pytest.raises(ValueError, match=f"'{algorithm}' cannot train for {measure}"):
+        recipe_for(measure, PROBLEM, algorithm)
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------------------------
