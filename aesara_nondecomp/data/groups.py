@@ -70,6 +70,33 @@ def read_groups(groups: Any, n_rows: int) -> Groups:
     return Groups(np.array([places.get(name, -1) for name in combined], dtype=np.int32), tuple(names))
 
 
+def groups_of_rows(groups: Groups, kept: NDArray[Any]) -> Groups:
+    """Leave out the groups that none of some rows has.
+
+    Parameters
+    ----------
+    groups : Groups
+        Of all rows.
+    kept : int array, shape (k,)
+        Indices of the rows.
+
+    Returns
+    -------
+    Groups
+        Of all rows; a row of a group that is left out has none.
+
+    Raises
+    ------
+    ValueError
+        If the rows have no groups, and others do.
+    """
+    used = np.setdiff1d(groups.codes[kept], [-1])
+    require(len(used) > 0 or not groups.names, "groups must not all be missing", len(kept))
+    places = np.full(len(groups.names) + 1, -1, dtype=np.int32)
+    places[used] = np.arange(len(used))
+    return Groups(places[groups.codes], tuple(groups.names[place] for place in used))
+
+
 def _vector(groups: Any) -> NDArray[Any]:
     """The values of a vector as they are; NumPy would turn a list of texts and None into texts."""
     if isinstance(groups, np.ma.MaskedArray):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import is_null, require
 from aesara_nondecomp.data import Labels, encode_labels
-from aesara_nondecomp.data.groups import Groups
+from aesara_nondecomp.data.groups import Groups, groups_of_rows
 from aesara_nondecomp.data.label_sets import signs_of_sets
 from aesara_nondecomp.training.folds import Fold, is_pair, is_splitter, plan_folds
 from aesara_nondecomp.training.label_folds import plan_label_folds
@@ -42,6 +42,8 @@ class Split(NamedTuple):
         Cells of the training rows, where they play a part; of several classes without groups, the classes.
     held_cell : int32 array, shape (k,), or None
         Cells of the rows held out, likewise.
+    groups : Groups or None
+        Those of all rows, without groups that rows of weight 0 alone have.
     """
 
     classes: tuple[Any, ...]
@@ -54,6 +56,7 @@ class Split(NamedTuple):
     folds: tuple[Fold, ...] = ()
     cell: NDArray[Any] | None = None
     held_cell: NDArray[Any] | None = None
+    groups: Groups | None = None
 
     @property
     def prior(self) -> float:
@@ -120,9 +123,11 @@ def row_split(
     holds_out = validation is not None and not is_pair(validation)
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(validation_groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
+    if groups is not None and weight is not None:
+        groups = groups_of_rows(groups, np.flatnonzero(weight))
     cell = codes if groups is None else cells_of_rows(labels, codes, groups.codes, groups.names)
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
-        return Split(labels.classes, labels.signs, None, cell=cell)
+        return Split(labels.classes, labels.signs, None, cell=cell, groups=groups)
     kept = np.arange(len(labels.signs)) if weight is None else np.flatnonzero(weight)
     if is_splitter(validation):  # whose indices are of all rows
         needed = "a splitter divides all rows, but those of weight 0 take no part: leave them out"
@@ -153,6 +158,7 @@ def row_split(
         () if single else tuple(folds),
         None if cell is None else cell[train],
         None if held is None or cell is None else cell[held],
+        groups,
     )
 
 

@@ -230,7 +230,7 @@ def prepare(
             X, y, known, validation_groups, encoder, positive, sample_weight, validation, refit, seed, comm,
             uses_cells, groups, multiclass, sets,
         )  # fmt: skip
-    split, learned, train, held, groups_of_rows = parts
+    split, learned, train, held = parts
     del parts  # what is prepared below takes the place of the raw rows
     scales = standardize and encoder is None
     of_columns = None
@@ -252,7 +252,7 @@ def prepare(
             return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
     rows_to_train = TrainingRows(prepared(train, split.train), split.signs, split.weight, split.cell)
-    counted = None if groups_of_rows is None else _count(split, groups_of_rows, multiclass)
+    counted = None if split.groups is None else _count(split, split.groups, multiclass)
     to_validate = None if held is None else held._replace(X=prepared(held.X, split.held))
     return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
 
@@ -269,7 +269,6 @@ class _Parts(NamedTuple):
     encoder: InputEncoder
     train: Any
     held: TrainingRows | None
-    groups: Groups | None = None
 
 
 def _in_memory(
@@ -303,8 +302,8 @@ def _in_memory(
     learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train, add_indicator=True)
     rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
     train = rows if split.train is None else select_rows(rows, split.train)
-    held = _held_rows(rows, split, validation, learned, known, comm, found, multiclass, sets)
-    return _Parts(split, learned, train, held, found)
+    held = _held_rows(rows, split, validation, learned, known, comm, multiclass, sets)
+    return _Parts(split, learned, train, held)
 
 
 def _streamed(
@@ -318,7 +317,7 @@ def _streamed(
     )
     split = Split(classes, train.signs, None, cell=train.cell)
     if held is None:
-        held = _held_rows(train.X, split, validation, learned, known, comm, multiclass=multiclass)
+        held = _held_rows(train.X, split, validation, learned, known, comm, multiclass)
     return _Parts(split, learned, train.X, held)
 
 
@@ -396,7 +395,7 @@ def _encoded(
 
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
-    groups: Groups | None = None, multiclass: bool = False, sets: NDArray[Any] | None = None,
+    multiclass: bool = False, sets: NDArray[Any] | None = None,
 ) -> TrainingRows | None:  # fmt: skip
     if split.held is not None and split.held_signs is not None:
         return TrainingRows(select_rows(rows, split.held), split.held_signs, split.held_weight, split.held_cell)
@@ -412,6 +411,6 @@ def _held_rows(
         check_lengths(held, y)
         return TrainingRows(held, signs_of_sets(sets, y), None, y)
     labels, codes = own_labels(held, y, split.classes, multiclass)
-    of_groups = own_groups_of(groups, own_groups, len(labels.signs))
+    groups, of_groups = split.groups, own_groups_of(split.groups, own_groups, len(labels.signs))
     cell = codes if groups is None or of_groups is None else cells_of_rows(labels, codes, of_groups, groups.names)
     return TrainingRows(held, labels.signs, None, cell)

@@ -43,6 +43,12 @@ def fit(functions, measure="worst_cell", **options):
     return an.fit(X, Y, measure, **{**OPTIONS, "network": functions, **options})
 
 
+def fit_on(labels, measure, **options):
+    """Of three classes the network is made anew."""
+    options = options if labels.dtype == bool else {**options, "network": "linear"}
+    return an.fit(X, labels, measure, **{**OPTIONS, **options})
+
+
 @pytest.fixture(scope="module")
 def plain(functions):
     return fit(functions, "likelihood")
@@ -256,3 +262,21 @@ def test_groups_of_ones_own_validation_rows_may_spell_whole_numbers_otherwise(fu
         for own in spelt
     )
     assert one.evaluations == other.evaluations and one.threshold == other.threshold
+
+
+@pytest.mark.parametrize("measure", ["worst_cell", "worst_group_balanced"])
+@pytest.mark.parametrize("validation", [None, 0.2])
+def test_groups_of_rows_of_weight_zero_are_as_if_they_were_not_there(measure, validation, functions):
+    weight = np.where(np.arange(N) < 30, 0.0, 1.0)
+    groups = np.where(weight == 0, "left out", SEX)  # between the two in sorted order
+    missing = np.where(weight == 0, None, SEX)
+    options = {"steps": 20, "validation": validation, "network": functions, "sample_weight": weight}
+    labels = {"worst_cell": Y, "worst_group_balanced": Y + (X[:, 1] > 0.5)}[measure]
+    found, expected = (fit_on(labels, measure, groups=each, **options) for each in (groups, missing))
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+
+
+def test_groups_of_rows_of_weight_zero_alone_are_none(functions):
+    groups = np.where(np.arange(N) < 30, SEX, None)
+    with pytest.raises(ValueError, match="groups must not all be missing"):
+        fit(functions, groups=groups, sample_weight=np.where(np.arange(N) < 30, 0.0, 1.0))
