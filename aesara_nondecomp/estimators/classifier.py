@@ -23,7 +23,7 @@ from aesara_nondecomp.estimators.function_cache import (
     NetworkSpec,
     shared_functions,
 )
-from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, seed_of
+from aesara_nondecomp.estimators.input_checks import check_labels, check_rows, check_vectors, rows_that_count, seed_of
 from aesara_nondecomp.estimators.partial_fit import PartialFitState, advance, count_rows
 from aesara_nondecomp.estimators.several_labels import LabelsMixin
 from aesara_nondecomp.history import Step
@@ -467,6 +467,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         comm, several = communicator(self.comm), self._of_several()
         scores: NDArray[Any] = np.zeros((0, len(self.classes_)) if several else 0)
         labels: NDArray[Any] = np.zeros(0, "int32" if several else "int8")
+        X, kept = rows_that_count(X, weight)
+        y, weight = y[kept], None if weight is None else weight[kept]
         if len(y):  # a process may have no rows
             scores = np.concatenate(list(self.model_.score_blocks([X])))
             labels = (encode_classes_as if several else encode_as)(y, self.model_.classes)

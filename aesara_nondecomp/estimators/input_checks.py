@@ -14,6 +14,7 @@ from aesara_nondecomp._arrays import as_array, as_floats, refuse_masked
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp.data import check_lengths, distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
+from aesara_nondecomp.data.inputs import is_input_table, select_inputs
 from aesara_nondecomp.data.labels import refuse_missing
 from aesara_nondecomp.data.table_columns import is_table, read_table
 from aesara_nondecomp.data.text import check_texts
@@ -147,6 +148,28 @@ def check_vectors(X: Any, y: Any, sample_weight: Any = None) -> tuple[NDArray[An
         return y, None
     weight = as_floats(sample_weight, "sample_weight")
     return y, compat.check_sample_weight(weight if weight.ndim else weight.item(), X, dtype=np.float64)
+
+
+def rows_that_count(X: Any, weight: Any) -> tuple[Any, Any]:
+    """Leave out rows of a table that have weight 0, as they may hold categories that training did not.
+
+    Parameters
+    ----------
+    X : matrix, shape (n, d), data frame, TableColumns or array of str
+        The rows, as `check_rows` returns them.
+    weight : array, shape (n,), or None
+        Their weights.
+
+    Returns
+    -------
+    X : as given, or TableColumns
+    kept : slice or int array, shape (k,)
+        Which rows these are.
+    """
+    if weight is None or not is_input_table(X):
+        return X, slice(None)
+    kept = np.flatnonzero(weight)
+    return select_inputs(read_table(X), kept), kept
 
 
 def check_labels(y: NDArray[Any], known: Any, measure: Any = None) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import check_lengths
 from aesara_nondecomp.data.label_sets import Indicators, read_indicators
 from aesara_nondecomp.estimators.fit_arguments import PASSED_ON, FitArguments
-from aesara_nondecomp.estimators.input_checks import check_rows, seed_of
+from aesara_nondecomp.estimators.input_checks import check_rows, rows_that_count, seed_of
 from aesara_nondecomp.estimators.scoring import warn_of_unlike_scores
 from aesara_nondecomp.measures import Averaged
 from aesara_nondecomp.metrics.checks import checked_weights
@@ -134,12 +134,13 @@ class LabelsMixin(FitArguments):
         """Calibrate the model on the rows of all processes together."""
         labels = self.model_.labels
         scores, matrix = np.zeros((0, len(labels))), np.zeros((0, len(labels)), dtype=bool)
-        if _n_labels(y):
+        X, kept = rows_that_count(X, None if weight is None else np.ravel(weight))
+        if _n_labels(y) and X.shape[0]:
             scores = np.concatenate(list(self.model_.score_blocks([X])))
-            matrix = read_indicators(y, labels).matrix
+            matrix = read_indicators(y, labels).matrix[kept]
         scores, matrix = (np.concatenate(comm.allgather(own)) for own in (scores, matrix))
         if weight is not None:
-            weight = checked_weights(np.concatenate(comm.allgather(np.ravel(weight))), len(matrix))
+            weight = checked_weights(np.concatenate(comm.allgather(np.ravel(weight)[kept])), len(matrix))
         self.model_.calibrate_scores(scores, matrix, weight)
 
     def _require_one_label(self, name: str) -> None:

@@ -107,3 +107,18 @@ def test_a_saved_index_is_left_out_with_one_warning(expected):
         ]
         np.testing.assert_array_equal(model.predict(PLAIN), model.predict(indexed))
     assert list(model.feature_names) == ["a", "b", "d", "c=u", "c=v"]
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "labels", "partial_fit"])
+def test_categories_of_rows_of_weight_zero_are_not_warned_of(kind):
+    rng, n = np.random.default_rng(0), 300
+    number, weight = rng.normal(size=n), np.where(np.arange(n) < 20, 0.0, 1.0)
+    frame = pandas.DataFrame({"number": number, "kind": np.where(weight == 0, "odd", rng.choice(["u", "v"], n))})
+    y = (number > 0.5).astype(int)
+    y = {"three classes": y + (number > -0.5), "labels": np.column_stack([y, 1 - y])}.get(kind, y)
+    measure = "min_recall" if kind == "three classes" else "f1"
+    classifier = MeasureClassifier(measure, network="linear", steps=2, validation=None, random_state=0)
+    method = "partial_fit" if kind == "partial_fit" else "fit"
+    getattr(classifier, method)(frame, y, sample_weight=weight)
+    with pytest.warns(UserWarning, match="categories that training did not hold"):
+        classifier.predict(frame)
