@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,41 @@ def is_missing(cell: Any) -> bool:
     return cell.strip().lower() in MISSING_VALUES if isinstance(cell, str) else is_null(cell)
 
 
-def as_number(cell: Any) -> float:
+def plain_number(cell: str, decimal: str = ".") -> float:
+    """Read text as a number, as Python does but for the decimal sign.
+
+    Parameters
+    ----------
+    cell : str
+        The text.
+    decimal : str, default "."
+        The decimal sign, "." or ",".
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the text is something else.
+    """
+    if decimal != ".":
+        if "." in cell:  # it separates thousands, and 1.234 may be a thousand or one
+            raise ValueError(cell)
+        cell = cell.replace(decimal, ".")
+    return float(cell)
+
+
+def as_number(cell: Any, decimal: str = ".") -> float:
     """Read a cell of a numeric column; NaN if it is missing in any of the usual spellings.
 
     Parameters
     ----------
     cell : object
         The cell.
+    decimal : str, default "."
+        The decimal sign of text, "." or ",".
 
     Returns
     -------
@@ -68,7 +97,8 @@ def as_number(cell: Any) -> float:
             return math.nan
         if "_" in cell:  # only Python takes 12_34 for a number
             raise ValueError(cell)
-    elif is_null(cell):
+        return plain_number(cell, decimal)
+    if is_null(cell):
         return math.nan
     try:
         return float(cell)
@@ -78,13 +108,15 @@ def as_number(cell: Any) -> float:
         raise ValueError(cell) from None
 
 
-def as_number_or_truth(cell: Any) -> float:
+def as_number_or_truth(cell: Any, decimal: str = ".") -> float:
     """Read a cell of a numeric column as `as_number` does, and "true" and "false" as 1 and 0.
 
     Parameters
     ----------
     cell : object
         The cell.
+    decimal : str, default "."
+        The decimal sign of text, "." or ",".
 
     Returns
     -------
@@ -96,7 +128,7 @@ def as_number_or_truth(cell: Any) -> float:
         If the cell is something else.
     """
     word = cell.strip().lower() if isinstance(cell, str) else None
-    return float(_TRUTHS[0].index(word)) if word in _TRUTHS[0] else as_number(cell)
+    return float(_TRUTHS[0].index(word)) if word in _TRUTHS[0] else as_number(cell, decimal)
 
 
 def is_decorated(cell: Any) -> bool:
@@ -245,13 +277,15 @@ def over_distinct(function: Callable[[Any], Any], cells: Iterable[Any]) -> list[
     return [results[type(cell), cell] for cell in cells]
 
 
-def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
+def numbers_or_none(cells: NDArray[Any], decimal: str = ".") -> NDArray[Any] | None:
     """Convert cells to floats, with NaN for a missing value.
 
     Parameters
     ----------
     cells : array, shape (n,)
         Floats, or objects.
+    decimal : str, default "."
+        The decimal sign of text, "." or ",".
 
     Returns
     -------
@@ -261,6 +295,6 @@ def numbers_or_none(cells: NDArray[Any]) -> NDArray[Any] | None:
     if cells.dtype != object:
         return cells
     try:
-        return np.array(over_distinct(as_number_or_truth, cells), dtype=np.float64)
+        return np.array(over_distinct(partial(as_number_or_truth, decimal=decimal), cells), dtype=np.float64)
     except ValueError:
         return None

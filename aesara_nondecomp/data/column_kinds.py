@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.data.cells import as_number, is_date, is_decorated, numbers_or_none, over_distinct
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 
-STRAY_SHARE = 0.1  # of the cells of a numeric column, at most, are text by mistake
+STRAY_SHARE = 0.1  # of the cells of a numeric column, or of its different ones, at most, are text by mistake
 MOST_CODES = 20  # different numbers, at most, that may be categories beside some of text
 _UNNAMED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # as pandas calls a column without a name
 
@@ -40,7 +41,7 @@ def typed(columns: TableColumns) -> TableColumns:
     """
     kept = columns.without(_row_names(columns))
     numbers = {
-        name: None if name in kept.categories else _numbers_of(name, cells, name in kept.texts)
+        name: None if name in kept.categories else _numbers_of(name, cells, name in kept.texts, kept.decimal)
         for name, cells in kept.cells.items()
     }
     cells = {name: kept.cells[name] if found is None else found for name, found in numbers.items()}
@@ -69,7 +70,7 @@ def without_row_names(table: Any) -> Any:
     return {name: table[name] for name in kept} if isinstance(table, Mapping) else table[kept]
 
 
-def stray_cell(name: str, cell: Any, row: int) -> ValueError:
+def stray_cell(name: str, cell: Any, row: int, decimal: str = ".") -> ValueError:
     """Make the error about a cell that is no number, in a column that was numeric in training.
 
     Parameters
@@ -80,6 +81,8 @@ def stray_cell(name: str, cell: Any, row: int) -> ValueError:
         The first such cell.
     row : int
         Its row, from 0.
+    decimal : str, default "."
+        The decimal sign of text.
 
     Returns
     -------
@@ -87,60 +90,85 @@ def stray_cell(name: str, cell: Any, row: int) -> ValueError:
     """
     return ValueError(
         f"column {name!r} held numbers in training, but holds {cell!r} in row {row + 1} (from 1). "
-        "Write a plain number such as 1234.5, or leave the cell empty."
+        f"Write a plain number such as 1234{decimal}5, or leave the cell empty."
     )
 
 
 def _row_names(columns: TableColumns) -> list[str]:
     """Columns without a name whose cells are all different whole numbers or texts; each is told in a warning."""
-    found = [name for name, cells in columns.cells.items() if _UNNAMED.fullmatch(name) and _tells_rows_apart(cells)]
+    found = [
+        name
+        for name, cells in columns.cells.items()
+        if _UNNAMED.fullmatch(name) and _tells_rows_apart(cells, columns.decimal)
+    ]
     for name in found:
         warn_caller(f"column {name!r} has no name and numbers the rows: it is left out. Name it to train on it.")
     return found
 
 
-def _tells_rows_apart(cells: NDArray[Any]) -> bool:
-    numbers = numbers_or_none(cells)
+def _tells_rows_apart(cells: NDArray[Any], decimal: str) -> bool:
+    numbers = numbers_or_none(cells, decimal)
     different = len(cells) > 1 and len(set(cells.tolist())) == len(cells)
     return different and (numbers is None or bool((numbers == np.rint(numbers)).all()))
 
 
-def _numbers_of(name: str, cells: NDArray[Any], by_dtype: bool) -> NDArray[Any] | None:
+def _numbers_of(name: str, cells: NDArray[Any], by_dtype: bool, decimal: str) -> NDArray[Any] | None:
     """The numbers of a numeric column; None for a categorical one. `by_dtype` says that it is text by its dtype."""
     if cells.dtype != object:
         return cells
-    read = over_distinct(_number_or_none, cells)
+    read = over_distinct(partial(_number_or_none, decimal=decimal), cells)
     strange = [row for row, number in enumerate(read) if number is None]
-    if by_dtype:  # text of numbers alone are codes; a gap that is text says that numbers were meant
-        strange = strange or [row for row, cell in enumerate(cells) if isinstance(cell, str) and read[row] != read[row]]
-    if not strange:
-        return None if by_dtype else np.array(read, dtype=np.float64)
-    _refuse_dates(name, cells, strange, read)
-    decorated = [row for row, is_so in zip(strange, over_distinct(is_decorated, cells[strange])) if is_so]
-    known = [number for number in read if number is not None and number == number]
-    if len(decorated) == len(strange):
-        raise _decorated(name, decorated, cells)
-    total = len(known) + len(strange)
-    stray = len(strange) - len(decorated) <= STRAY_SHARE * total
-    if stray and len(set(known)) > min(MOST_CODES, len(known) / 2):
-        raise _stray(name, strange, cells, by_dtype)
-    return None
+    plain = [number for number in read if number is not None and number == number]
+    if strange:
+        _refuse_dates(name, cells, strange, len(plain))
+        _refuse_text_among_numbers(name, cells, strange, plain, by_dtype, decimal)
+    elif by_dtype:
+        _refuse_gaps(name, cells, read, plain)
+    return None if strange or by_dtype else np.array(read, dtype=np.float64)
 
 
-def _number_or_none(cell: Any) -> float | None:
+def _number_or_none(cell: Any, decimal: str) -> float | None:
     try:
-        return as_number(cell)
+        return as_number(cell, decimal)
     except ValueError:
         return None
 
 
-def _refuse_dates(name: str, cells: NDArray[Any], strange: list[int], read: list[float | None]) -> None:
-    numbers = sum(number is not None and number == number for number in read)
-    if len(strange) > numbers and all(over_distinct(is_date, cells[strange])):
+def _refuse_dates(name: str, cells: NDArray[Any], strange: list[int], numbers: int) -> None:
+    dates = [row for row, is_so in zip(strange, over_distinct(is_date, cells[strange])) if is_so]
+    if len(dates) > max(numbers, len(strange) / 2):
         raise ValueError(
-            f"column {name!r} holds dates or times: {_shown(strange, cells)}. Make numbers of it, such as days or the "
+            f"column {name!r} holds dates or times: {_shown(dates, cells)}. Make numbers of it, such as days or the "
             "hour, drop it, or name it as categorical (--categorical, data.read_table)."
         )
+
+
+def _refuse_text_among_numbers(
+    name: str, cells: NDArray[Any], strange: list[int], plain: list[float], by_dtype: bool, decimal: str
+) -> None:
+    """Refuse a column that is meant as numbers; those in a spelling that is not read count as well."""
+    are_decorated = over_distinct(is_decorated, cells[strange])
+    decorated = [row for row, is_so in zip(strange, are_decorated) if is_so]
+    others = [row for row, is_so in zip(strange, are_decorated) if not is_so]
+    numbers = [*plain, *cells[decorated]]
+    few = len(others) <= STRAY_SHARE * (len(numbers) + len(others))
+    few = few or len(set(cells[others])) <= STRAY_SHARE * len(set(numbers))
+    if others and (_are_codes(numbers) or not few):
+        return
+    if len(decorated) > len(others):
+        raise _decorated(name, decorated, cells, decimal)
+    raise _stray(name, others, cells, by_dtype)
+
+
+def _refuse_gaps(name: str, cells: NDArray[Any], read: list[float | None], plain: list[float]) -> None:
+    """Refuse numbers that a few gaps made text; text of numbers alone are codes."""
+    gaps = [row for row, cell in enumerate(cells) if isinstance(cell, str) and read[row] != read[row]]
+    if gaps and len(gaps) <= STRAY_SHARE * (len(plain) + len(gaps)) and not _are_codes(plain):
+        raise _stray(name, gaps, cells, by_dtype=True)
+
+
+def _are_codes(numbers: Sequence[Any]) -> bool:
+    return len(set(numbers)) <= min(MOST_CODES, len(numbers) / 2)
 
 
 def _stray(name: str, strange: Sequence[int], cells: NDArray[Any], by_dtype: bool) -> ValueError:
@@ -154,11 +182,12 @@ def _stray(name: str, strange: Sequence[int], cells: NDArray[Any], by_dtype: boo
     return ValueError(f"column {name!r} holds numbers, but also {_shown(strange, cells)}. {remedy}")
 
 
-def _decorated(name: str, rows: Sequence[int], cells: NDArray[Any]) -> ValueError:
+def _decorated(name: str, rows: Sequence[int], cells: NDArray[Any], decimal: str) -> ValueError:
+    remedy = " Decimal commas of a .csv table are read with --decimal , or decimal=','." if decimal == "." else ""
     return ValueError(
         f"column {name!r} holds numbers with a decimal comma, thousands separators, a currency or a per cent sign: "
-        f"{_shown(rows, cells)}. Write plain numbers such as 1234.5, or name the column as categorical (--categorical, "
-        "data.read_table). Decimal commas of a .csv table are read with --decimal , or decimal=','."
+        f"{_shown(rows, cells)}. Write plain numbers such as 1234{decimal}5, or name the column as categorical "
+        f"(--categorical, data.read_table).{remedy}"
     )
 
 

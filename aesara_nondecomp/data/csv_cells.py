@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aesara_nondecomp.data.cells import plain_number
 from aesara_nondecomp.data.files import PathLike
 
 
@@ -79,7 +80,7 @@ def arrow_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         rest = table.slice(whole).to_batches()
 
 
-def as_floats(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArray[Any] | None:
+def as_floats(cells: Any, decimal: str, number: Callable[[str, str], float]) -> NDArray[Any] | None:
     """Convert text to floats, a null to NaN.
 
     Parameters
@@ -89,7 +90,7 @@ def as_floats(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArr
     decimal : str
         The decimal sign, "." or ",".
     number : callable
-        Reads a cell as a float, or raises a ValueError.
+        Reads a cell with that decimal sign as a float, or raises a ValueError.
 
     Returns
     -------
@@ -106,9 +107,9 @@ def as_floats(cells: Any, decimal: str, number: Callable[[str], float]) -> NDArr
         floats: NDArray[Any] = compute.cast(plain, pyarrow.float64()).to_numpy(zero_copy_only=False)
         return floats
     except pyarrow.ArrowInvalid:  # blanks, or rarer spellings of missing values
-        coded = plain.dictionary_encode()
+        coded = cells.dictionary_encode()
     try:
-        return _decoded(coded, np.array([*map(number, coded.dictionary.to_pylist()), np.nan]))
+        return _decoded(coded, np.array([*(number(text, decimal) for text in coded.dictionary.to_pylist()), np.nan]))
     except ValueError:
         return None
 
@@ -175,20 +176,22 @@ def _pointed(cells: Sequence[str | None], decimal: str) -> int | None:
     return pointed if pointed is not None and all(map(is_plain_number, texts)) else None
 
 
-def is_plain_number(cell: str) -> bool:
-    """Tell whether Python reads a cell as a number.
+def is_plain_number(cell: str, decimal: str = ".") -> bool:
+    """Tell whether Python reads a cell as a number, but for the decimal sign.
 
     Parameters
     ----------
     cell : str
         The cell.
+    decimal : str, default "."
+        The decimal sign, "." or ",".
 
     Returns
     -------
     bool
     """
     try:
-        float(cell)
+        plain_number(cell, decimal)
     except ValueError:
         return False
     return True

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.cells import as_number
+from aesara_nondecomp.data.cells import as_number, plain_number
 from aesara_nondecomp.data.csv_cells import Floats, arrow_blocks, as_floats, as_texts, is_plain_number, refuse_points
 from aesara_nondecomp.data.csv_headers import first_lines, read_header
 from aesara_nondecomp.data.files import (
@@ -70,7 +70,7 @@ class CsvFile(NamedTuple):
         texts: Collection[str] = frozenset(),
         *,
         decimal: str = ".",
-        number: Callable[[str], float] = as_number,
+        number: Callable[[str, str], float] = as_number,
     ) -> dict[str, NDArray[Any]]:
         """Read some of the columns.
 
@@ -83,7 +83,7 @@ class CsvFile(NamedTuple):
         decimal : str, default "."
             The decimal sign, "." or ",".
         number : callable, default as_number
-            Reads a cell as a float, or raises a ValueError.
+            Reads a cell with that decimal sign as a float, or raises a ValueError.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class CsvFile(NamedTuple):
             raise self._without_rows()
 
     def _columns(
-        self, names: Sequence[str], texts: Collection[str], decimal: str, number: Callable[[str], float]
+        self, names: Sequence[str], texts: Collection[str], decimal: str, number: Callable[[str, str], float]
     ) -> tuple[dict[str, Floats], dict[str, list[NDArray[Any]]], list[str]]:
         """Columns of numbers; those of text, in parts; and those of text that are to be read once more as `texts`."""
         numbers = {name: Floats(self.expected_rows) for name in names if name not in texts}
@@ -323,7 +323,7 @@ def read_csv(path: PathLike, target: str, delimiter: str | None = None, decimal:
     """
     with open_csv(path, delimiter) as table:
         _check_target(path, table.names, target)
-        columns = table.read(table.names, [target], decimal=decimal, number=float)
+        columns = table.read(table.names, [target], decimal=decimal, number=plain_number)
     labels = columns.pop(target).tolist()
     for name, cells in columns.items():
         if cells.dtype == object:
@@ -355,7 +355,7 @@ def read_csv_columns(path: PathLike, delimiter: str | None = None) -> dict[str, 
         If there is no such file.
     """
     with open_csv(path, delimiter) as table:
-        columns = table.read(table.names, table.names, number=float)
+        columns = table.read(table.names, table.names, number=plain_number)
     return {name: cells.tolist() for name, cells in columns.items()}
 
 
@@ -387,7 +387,7 @@ def _check_target(path: PathLike, names: Sequence[str], target: str) -> None:
 
 
 def _not_numeric(path: PathLike, name: str, cells: NDArray[Any], decimal: str) -> ValueError:
-    row = next(row for row, cell in enumerate(cells.tolist()) if not is_plain_number(cell.replace(decimal, ".")))
+    row = next(row for row, cell in enumerate(cells.tolist()) if not is_plain_number(cell, decimal))
     return ValueError(
         f"{path}, row {row + 1} (from 1), column {name!r}: expected a number, got {cells[row]!r}. Encode text as "
         "numbers (for example one-hot) and fill in missing cells first."

@@ -308,7 +308,7 @@ def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
     """The matrix of a table for a model trained on a matrix: columns in the order of `names`, or of the table."""
     columns = []
     for name in names or table.cells:
-        numbers = numbers_or_none(table.cells[name])
+        numbers = numbers_or_none(table.cells[name], table.decimal)
         if numbers is None:
             raise ValueError(
                 f"the model was trained on a matrix of numbers, but column {name!r} holds text. Give it the columns "

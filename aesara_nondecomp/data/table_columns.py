@@ -31,6 +31,8 @@ class TableColumns(NamedTuple):
         Further spellings of a missing value; such cells are None or NaN already.
     first_row : int
         Index of the first row among those of the file, if these are a block of it; for messages.
+    decimal : str
+        The decimal sign of numbers among text, "." or ",".
     """
 
     cells: dict[str, NDArray[Any]]
@@ -38,6 +40,12 @@ class TableColumns(NamedTuple):
     categories: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     first_row: int = 0
+    decimal: str = "."
+
+    @property
+    def ndim(self) -> int:
+        """2, as of a matrix: the tuple is no sequence of texts."""
+        return 2
 
     @property
     def shape(self) -> tuple[int, int]:

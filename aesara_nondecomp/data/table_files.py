@@ -172,8 +172,10 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
         with open_csv_files(paths, delimiter) as file:
             yield OpenTable(
                 file.names,
-                lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal)),
-                lambda names, texts, rows: _numbered(file.blocks(names, texts, rows, decimal=decimal)),
+                lambda names, texts: TableColumns(file.read(names, texts, decimal=decimal), decimal=decimal),
+                lambda names, texts, rows: _numbered(
+                    TableColumns(cells, decimal=decimal) for cells in file.blocks(names, texts, rows, decimal=decimal)
+                ),
                 file.count_rows,
             )
         return
@@ -198,11 +200,10 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
     )
 
 
-def _numbered(blocks: Iterable[TableColumns | dict[str, NDArray[Any]]]) -> Iterator[TableColumns]:
+def _numbered(blocks: Iterable[TableColumns]) -> Iterator[TableColumns]:
     """Blocks of a table that know where they begin."""
     first_row = 0
-    for cells in blocks:
-        block = cells if isinstance(cells, TableColumns) else TableColumns(cells)
+    for block in blocks:
         yield block._replace(first_row=first_row)
         first_row += block.shape[0]
 

@@ -115,7 +115,7 @@ class TableEncoder(NamedTuple):
         )
         others = more or {}
         for name in numeric:
-            _check_numbers(name, others.get(name, ()))
+            _check_numbers(name, others.get(name, ()), columns.decimal)
         found = {
             name: count_categories(name, columns.cells[name][chosen].tolist(), others.get(name, ()))
             for name in columns.cells
@@ -315,9 +315,9 @@ def _median(name: str, numbers: NDArray[Any]) -> float:
     return float(np.nanmedian(numbers))
 
 
-def _check_numbers(name: str, spellings: Collection[str]) -> None:
+def _check_numbers(name: str, spellings: Collection[str], decimal: str) -> None:
     """Refuse text in a column that a sample of its rows says to be numeric."""
-    strange = sorted(text for text in spellings if not _is_number(text))
+    strange = sorted(text for text in spellings if not _is_number(text, decimal))
     if strange:
         raise ValueError(
             f"column {name!r} holds numbers in most rows, but also {strange[0]!r}. Correct that cell, leave it empty, "
@@ -329,16 +329,16 @@ def _check_numbers(name: str, spellings: Collection[str]) -> None:
 def _numbers(name: str, columns: TableColumns) -> NDArray[Any]:
     """The numbers of a column that was numeric in training."""
     cells = columns.cells[name]
-    numbers = numbers_or_none(cells)
+    numbers = numbers_or_none(cells, columns.decimal)
     if numbers is None:
-        row = next(row for row, cell in enumerate(cells) if not _is_number(cell))
-        raise stray_cell(name, cells[row], columns.first_row + row)
+        row = next(row for row, cell in enumerate(cells) if not _is_number(cell, columns.decimal))
+        raise stray_cell(name, cells[row], columns.first_row + row, columns.decimal)
     return numbers
 
 
-def _is_number(cell: Any) -> bool:
+def _is_number(cell: Any, decimal: str) -> bool:
     try:
-        as_number_or_truth(cell)
+        as_number_or_truth(cell, decimal)
     except ValueError:
         return False
     return True

@@ -57,6 +57,29 @@ def test_a_column_of_numbers_that_are_not_plain_is_never_one_hot_encoded(cells):
     assert len(TableEncoder.fit({"price": cells * 20}, categorical=["price"]).feature_names) == len(cells)
 
 
+TENTHS = [f"{k / 10}" for k in range(100)]
+
+
+@pytest.mark.parametrize("cells, message", [
+    ([f"${tenth}" for tenth in TENTHS] + ["free"] * 2, "holds numbers with .*a currency.*'\\$0.0' in row 1"),
+    ([f"{tenth} %" for tenth in TENTHS] + ["n/m"] * 2, "holds numbers with .*per cent"),
+    ([tenth.replace(".", ",") for tenth in TENTHS] + ["XX"], "holds numbers with a decimal comma.*'0,0' in row 1"),
+    (["XX", "XX", "$7", *TENTHS], "holds numbers, but also 'XX' in row 1 .*and others in 1 more rows"),
+    ([*TENTHS, *["<LOD"] * 90], "holds numbers, but also '<LOD' in row 101 .*and others in 89 more rows"),
+    (["pending"] * 3 + ["2024-01-31"] * 20, r"holds dates or times: '2024-01-31' in row 4 .*in 19 more rows"),
+])  # fmt: skip
+def test_a_few_cells_of_text_do_not_make_categories_of_numbers_or_dates(cells, message):
+    with pytest.raises(ValueError, match=f"column 'x' {message}"):
+        TableEncoder.fit({"x": cells})
+    assert TableEncoder.fit({"x": cells}, categorical=["x"]).categorical == ("x",)
+
+
+def test_text_of_a_frame_with_many_gaps_is_of_codes():
+    pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+    codes = pandas.DataFrame({"zip": [*AGES, *["-"] * 30]})
+    assert TableEncoder.fit(codes).categorical == ("zip",)
+
+
 @pytest.mark.parametrize("cell", DATES)
 def test_dates_are_refused_with_a_hint_unless_they_are_named_categorical(cell):
     assert is_date(cell) and not is_decorated(cell)
@@ -70,6 +93,8 @@ def test_dates_are_refused_with_a_hint_unless_they_are_named_categorical(cell):
     (["0", "1", "2", "0", "1", "2", "0", "1", "2", "0", "1", "3+"], ["0", "1", "2", "3+"]),
     (["8", "10", "XL"], ["10", "8", "XL"]),
     (["10115", "A1B 2C3"], ["10115", "A1B 2C3"]),
+    (["$5", "$10", "free"], ["$10", "$5", "free"]),
+    (["10:30", "12:00", "any", "none", "later"], ["10:30", "12:00", "any", "later", "none"]),
     (["yes", "no"], ["no", "yes"]),
 ])  # fmt: skip
 def test_text_among_few_numbers_stays_categorical(cells, names):

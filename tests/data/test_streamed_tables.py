@@ -127,6 +127,35 @@ def test_a_column_of_numbers_in_one_block_and_text_in_another_keeps_its_spelling
     assert not unknown.message() and np.array_equal(found, np.asarray(expected.encode(X)))
 
 
+@pytest.mark.parametrize("in_memory", [2**25, 0])
+@pytest.mark.parametrize("stray, missing, message", [
+    (["XX", "2,5"], [], "column 'size' holds numbers, but also 'XX' in row 8"),
+    (["XX", "1.234"], ["XX"], "column 'size' holds numbers with .*thousands.*'1.234' in row 9.* such as 1234,5, or"),
+])  # fmt: skip
+def test_a_stray_cell_among_decimal_commas_is_refused_as_it_is_among_points(
+    stray, missing, message, in_memory, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", in_memory)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 3 * 50)
+    sizes = [f"{k},{k % 10}" for k in range(220)]
+    frame = pandas.DataFrame({"size": [*sizes[:7], *stray, *sizes[9:]], "b": 1.5, "label": ["no", "yes"] * 110})
+    frame.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False)
+    with pytest.raises(ValueError, match=message):
+        X, _ = read_files(TableFiles(tmp_path / "t.csv", missing=missing, decimal=","), "label")
+        InputEncoder.learn(X)
+
+
+@pytest.mark.parametrize("in_memory", [2**25, 0])
+def test_text_with_decimal_commas_stays_categorical_and_keeps_its_spelling(in_memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", in_memory)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 2 * 50)
+    frame = pandas.DataFrame({"size": ["36,5", "37"] * 50 + ["XL"] * 50, "label": ["no", "yes"] * 75})
+    frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    X, _ = read_files(TableFiles(tmp_path / "t.csv", decimal=","), "label")
+    encoder = X.encoder if isinstance(X, StreamedTable) else InputEncoder.learn(X).table
+    assert encoder.feature_names == ("size=36,5", "size=37", "size=XL")
+
+
 def test_of_more_rows_than_a_sample_the_categories_are_of_all_and_medians_are_close(folder, monkeypatch):
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
     for name, value in (("_BLOCK_CELLS", 5 * 30), ("SAMPLED_ROWS", (100, 100))):
