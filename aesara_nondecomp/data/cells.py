@@ -73,6 +73,30 @@ def plain_number(cell: str, decimal: str = ".") -> float:
     return float(cell)
 
 
+def with_point(cell: Any, decimal: str) -> Any:
+    """Write a number among text with a decimal point.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+    decimal : str
+        The decimal sign of text, "." or ",".
+
+    Returns
+    -------
+    object
+        Any other cell as it is.
+    """
+    if not isinstance(cell, str) or decimal not in cell:
+        return cell
+    try:
+        plain_number(cell, decimal)
+    except ValueError:
+        return cell
+    return cell.replace(decimal, ".")
+
+
 def as_number(cell: Any, decimal: str = ".") -> float:
     """Read a cell of a numeric column; NaN if it is missing in any of the usual spellings.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import check_listed, require, suggestion
-from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct
+from aesara_nondecomp.data.cells import as_number, is_missing, normal_form, over_distinct, with_point
 
 
 class TableColumns(NamedTuple):
@@ -135,11 +135,12 @@ def read_table(
     columns = table if isinstance(table, TableColumns) else _read_columns(table, names)
     check_names([*(() if names is None else names), *categorical], columns.cells)
     columns = columns._replace(categories=columns.categories | set(categorical))
-    new = tuple(text for text in missing if text not in columns.missing)
+    pointed = [with_point(text, columns.decimal) for text in missing]  # they are missing in later tables too
+    new = tuple(text for text in pointed if text not in columns.missing)
     if not new:
         return columns
     forms = {normal_form(text) for text in new}
-    cells = {name: _without_missing(column, forms) for name, column in columns.cells.items()}
+    cells = {name: _without_missing(column, forms, columns.decimal) for name, column in columns.cells.items()}
     return columns._replace(cells=cells, missing=(*columns.missing, *new))
 
 
@@ -284,10 +285,14 @@ def _unusable(name: str, got: Any) -> ValueError:
     )
 
 
-def _without_missing(cells: NDArray[Any], forms: set[str]) -> NDArray[Any]:
+def _without_missing(cells: NDArray[Any], forms: set[str], decimal: str) -> NDArray[Any]:
     """Cells in which those of the forms given are None or NaN."""
+
+    def kept(cell: Any) -> Any:
+        return None if normal_form(with_point(cell, decimal)) in forms else cell
+
     if cells.dtype == object:
-        return np.array(over_distinct(lambda cell: None if normal_form(cell) in forms else cell, cells), dtype=object)
+        return np.array(over_distinct(kept, cells), dtype=object)
     numbers = [number for number in map(_number_or_nan, forms) if number == number]
     return np.where(np.isin(cells, numbers), cells.dtype.type(np.nan), cells)
 

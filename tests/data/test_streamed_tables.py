@@ -146,6 +146,37 @@ def test_a_stray_cell_among_decimal_commas_is_refused_as_it_is_among_points(
 
 
 @pytest.mark.parametrize("in_memory", [2**25, 0])
+@pytest.mark.parametrize("cell, missing", [(".", []), ("n.a.", []), ("XX", ["XX"]), ("-999,0", ["-999,0"]),
+    ("-999,00", ["-999"])])  # fmt: skip
+def test_missing_values_among_decimal_commas_are_those_among_points(cell, missing, in_memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", in_memory)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 3 * 50)
+    sizes = [cell if k % 10 == 3 else f"{k},5" for k in range(220)]
+    frame = pandas.DataFrame({"size": sizes, "other": sizes[::-1], "label": ["no", "yes"] * 110})
+    frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    files = TableFiles(tmp_path / "t.csv", categorical=["other"], missing=missing, decimal=",")
+    X, _ = read_files(files, "label")
+    encoder = X.encoder if isinstance(X, StreamedTable) else InputEncoder.learn(X, add_indicator=True).table
+    numbers = [k + 0.5 for k in range(220) if k % 10 != 3]
+    assert encoder.numeric == encoder.gaps == ("size",) and encoder.medians == (np.median(numbers),)
+    assert ("" in encoder.categories[0]) == bool(missing)
+    with open_table(tmp_path / "t.csv", decimal=",") as table:
+        found = encoder.transform(table.read(["size", "other"], ["other"]))[:, 1]
+    assert np.flatnonzero(found).tolist() == list(range(3, 220, 10))
+    points = {"size": [text if text == "n.a." else text.replace(",", ".") for text in sizes], "other": ["0,5"] * 220}
+    assert np.array_equal(encoder.transform(points)[:, 1], found)
+
+
+def test_the_cell_that_is_no_number_is_named_among_decimal_commas(tmp_path):
+    (tmp_path / "t.csv").write_text("size;b\n0,1;1\n2,5;1\nabc;1\n")
+    encoder = InputEncoder.learn({"size": [0.1, 2.5]}).table
+    with open_table(tmp_path / "t.csv", decimal=",") as table:
+        for block in (table.read(["size"], []), *table.blocks(["size"], [], 3)):
+            with pytest.raises(ValueError, match=r"holds 'abc' in row 3 .*such as 1234,5"):
+                encoder.transform(block)
+
+
+@pytest.mark.parametrize("in_memory", [2**25, 0])
 def test_text_with_decimal_commas_stays_categorical_and_keeps_its_spelling(in_memory, tmp_path, monkeypatch):
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", in_memory)
     monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 2 * 50)
