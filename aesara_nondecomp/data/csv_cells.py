@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.cells import plain_number
+from aesara_nondecomp.data.cells import as_number, is_missing, plain_number
 from aesara_nondecomp.data.files import PathLike
+
+# Spellings of MISSING_VALUES that need not be looked at in Python.
+_NULLS = ["", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null"]
 
 
 class Floats:
@@ -80,7 +83,7 @@ def arrow_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         rest = table.slice(whole).to_batches()
 
 
-def as_floats(cells: Any, decimal: str, number: Callable[[str, str], float]) -> NDArray[Any] | None:
+def as_floats(cells: Any, decimal: str, missing: bool) -> NDArray[Any] | None:
     """Convert text to floats, a null to NaN.
 
     Parameters
@@ -89,29 +92,47 @@ def as_floats(cells: Any, decimal: str, number: Callable[[str, str], float]) -> 
         The text.
     decimal : str
         The decimal sign, "." or ",".
-    number : callable
-        Reads a cell with that decimal sign as a float, or raises a ValueError.
+    missing : bool
+        Whether the usual spellings of a missing value are NaN too.
 
     Returns
     -------
     float64 array, shape (n,), or None
         None if a cell is not a number.
     """
-    import pyarrow
-    from pyarrow import compute
-
-    plain = cells
-    if decimal != ".":  # a point separates thousands, and is refused as they are
-        plain = compute.replace_substring(compute.replace_substring(cells, ".", "'"), decimal, ".")
-    try:
-        floats: NDArray[Any] = compute.cast(plain, pyarrow.float64()).to_numpy(zero_copy_only=False)
+    floats = _cast(cells, decimal)
+    if floats is None and missing:
+        floats = _cast(_with_nulls(cells), decimal)
+    if floats is not None:
         return floats
-    except pyarrow.ArrowInvalid:  # blanks, or rarer spellings of missing values
-        coded = cells.dictionary_encode()
+    coded = cells.dictionary_encode()  # blanks, or rarer spellings of missing values
+    number = as_number if missing else plain_number
     try:
         return _decoded(coded, np.array([*(number(text, decimal) for text in coded.dictionary.to_pylist()), np.nan]))
     except ValueError:
         return None
+
+
+def _cast(cells: Any, decimal: str) -> NDArray[Any] | None:
+    """Text as floats, by Arrow alone; None if a cell is neither null nor a number without blanks around it."""
+    import pyarrow
+    from pyarrow import compute
+
+    if decimal != ".":  # a point separates thousands, and is refused as they are
+        cells = compute.replace_substring(compute.replace_substring(cells, ".", "'"), decimal, ".")
+    try:
+        floats: NDArray[Any] = compute.cast(cells, pyarrow.float64()).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:
+        return None
+    return floats
+
+
+def _with_nulls(cells: Any) -> Any:
+    """Text in which the most usual spellings of a missing value are null."""
+    import pyarrow
+    from pyarrow import compute
+
+    return compute.if_else(compute.is_in(cells, pyarrow.array(_NULLS, cells.type)), None, cells)
 
 
 def as_texts(cells: Any) -> NDArray[Any]:
@@ -172,7 +193,7 @@ def refuse_points(
 def _pointed(cells: Sequence[str | None], decimal: str) -> int | None:
     """The first row of a number with a point, if all are numbers with or without points."""
     pointed = next((row for row, cell in enumerate(cells) if cell and "." in cell and is_plain_number(cell)), None)
-    texts = [cell.replace(".", "").replace(decimal, ".") for cell in cells if cell is not None]
+    texts = [cell.replace(".", "").replace(decimal, ".") for cell in cells if cell is not None and not is_missing(cell)]
     return pointed if pointed is not None and all(map(is_plain_number, texts)) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import IO, Any, NamedTuple
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.cells import as_number, plain_number
 from aesara_nondecomp.data.csv_cells import Floats, arrow_blocks, as_floats, as_texts, is_plain_number, refuse_points
 from aesara_nondecomp.data.csv_headers import first_lines, read_header
 from aesara_nondecomp.data.files import (
@@ -28,8 +27,6 @@ from aesara_nondecomp.data.files import (
 from aesara_nondecomp.data.standard_input import StandardInput
 
 BLOCK_BYTES = 2**20  # of a batch, which holds at least 32 lines as long as the longest of the sample
-# Spellings of MISSING_VALUES that need not be looked at in Python.
-_NULLS = ["", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null"]
 
 
 class CsvFile(NamedTuple):
@@ -70,7 +67,7 @@ class CsvFile(NamedTuple):
         texts: Collection[str] = frozenset(),
         *,
         decimal: str = ".",
-        number: Callable[[str, str], float] = as_number,
+        missing: bool = True,
     ) -> dict[str, NDArray[Any]]:
         """Read some of the columns.
 
@@ -82,14 +79,14 @@ class CsvFile(NamedTuple):
             Columns to read as text, even if every cell is a number.
         decimal : str, default "."
             The decimal sign, "." or ",".
-        number : callable, default as_number
-            Reads a cell with that decimal sign as a float, or raises a ValueError.
+        missing : bool, default True
+            Whether an empty cell is missing, and among numbers the usual spellings of a missing value too.
 
         Returns
         -------
         dict of str to array, shape (n,)
-            Float arrays for columns of numbers; object arrays of str without leading and trailing blanks, and of None,
-            for the others.
+            Float arrays for columns of numbers; for the others object arrays of str without leading and trailing
+            blanks, and of None for an empty cell.
 
         Raises
         ------
@@ -98,11 +95,11 @@ class CsvFile(NamedTuple):
         """
         if isinstance(self.source, StandardInput):  # columns may have to be read twice
             return _opened(self.path, self.source.spooled(), self.delimiter).read(
-                names, texts, decimal=decimal, number=number
+                names, texts, decimal=decimal, missing=missing
             )
-        numbers, parts, late = self._columns(names, texts, decimal, number)
+        numbers, parts, late = self._columns(names, texts, decimal, missing)
         if late:
-            parts.update(self._columns(late, late, decimal, number)[1])
+            parts.update(self._columns(late, late, decimal, missing)[1])
         found: dict[str, NDArray[Any]] = {name: numbers.pop(name).cells() for name in list(numbers)}
         found.update({name: np.concatenate(parts.pop(name)) for name in list(parts) if parts[name]})
         if not all(map(len, found.values())) or len(found) < len(names):
@@ -141,7 +138,7 @@ class CsvFile(NamedTuple):
             found = {}
             for name, column in zip(names, block.columns):
                 cells = column.combine_chunks()
-                numbers = None if name in texts else as_floats(cells, decimal, as_number)
+                numbers = None if name in texts else as_floats(cells, decimal, missing=True)
                 found[name] = as_texts(cells) if numbers is None else numbers
             refuse_points(self.path, found, texts, decimal, first)
             yield found
@@ -150,15 +147,15 @@ class CsvFile(NamedTuple):
             raise self._without_rows()
 
     def _columns(
-        self, names: Sequence[str], texts: Collection[str], decimal: str, number: Callable[[str, str], float]
+        self, names: Sequence[str], texts: Collection[str], decimal: str, missing: bool
     ) -> tuple[dict[str, Floats], dict[str, list[NDArray[Any]]], list[str]]:
         """Columns of numbers; those of text, in parts; and those of text that are to be read once more as `texts`."""
         numbers = {name: Floats(self.expected_rows) for name in names if name not in texts}
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names if name in texts}
         late: list[str] = []
-        for batch in self._batches(names, number is as_number):
+        for batch in self._batches(names, missing):
             for name, cells in zip(names, batch.columns):
-                found = as_floats(cells, decimal, number) if name in numbers else None
+                found = as_floats(cells, decimal, missing) if name in numbers else None
                 if found is not None:
                     numbers[name].add(found)
                     continue
@@ -226,7 +223,7 @@ class CsvFile(NamedTuple):
                     column_types={name: pyarrow.string() for name in self.names},
                     include_columns=names,
                     strings_can_be_null=nulls,
-                    null_values=_NULLS if nulls else [],
+                    null_values=[""] if nulls else [],
                 ),
             )
             with reader:
@@ -323,7 +320,7 @@ def read_csv(path: PathLike, target: str, delimiter: str | None = None, decimal:
     """
     with open_csv(path, delimiter) as table:
         _check_target(path, table.names, target)
-        columns = table.read(table.names, [target], decimal=decimal, number=plain_number)
+        columns = table.read(table.names, [target], decimal=decimal, missing=False)
     labels = columns.pop(target).tolist()
     for name, cells in columns.items():
         if cells.dtype == object:
@@ -355,7 +352,7 @@ def read_csv_columns(path: PathLike, delimiter: str | None = None) -> dict[str, 
         If there is no such file.
     """
     with open_csv(path, delimiter) as table:
-        columns = table.read(table.names, table.names, number=plain_number)
+        columns = table.read(table.names, table.names, missing=False)
     return {name: cells.tolist() for name, cells in columns.items()}
 
 

@@ -47,6 +47,18 @@ def test_a_model_of_texts_predicts_from_the_table_what_it_predicts_from_the_text
     assert model.value(TEXTS, np.array(LIKED).astype(int)) > 0.8
 
 
+def test_a_text_that_spells_a_missing_number_is_a_text_of_that_word(tmp_path, capsys):
+    texts = [["NA", "null", "", "N/A"][k // 4 % 4] if k % 4 == 0 else text for k, text in enumerate(TEXTS)]
+    table, path = write(tmp_path / "t.csv", texts=texts), str(tmp_path / "m")
+    assert main(["train", table, "--out", path, *OPTIONS, "--steps", "5"]) == 0
+    model = an.load_model(path)
+    assert {"na", "null"} <= {*model.encoder.vocabulary.words}
+    capsys.readouterr()
+    assert main(["predict", path, table]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [float(row["score"]) for row in rows] == pytest.approx(model.decision_function(texts).tolist(), rel=1e-3)
+
+
 def test_a_model_of_texts_is_judged_and_reported_like_others(trained, capsys):
     table, path, folder = trained
     assert main(["evaluate", path, table, "--draws", "5", "--html", str(folder / "r.html")]) == 0

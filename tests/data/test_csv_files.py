@@ -135,9 +135,23 @@ def test_any_table_is_read_as_python_reads_it(tmp_path_factory, rows):
             wanted = [np.nan if cell in ("", "NA") else float(cell) for cell in stripped]
             assert np.array(cells).tobytes() == np.array(wanted).tobytes()
         else:
-            assert [cell or "" for cell in cells] == [
-                cell.replace("NA", "") if cell == "NA" else cell for cell in stripped
-            ]
+            assert [cell or "" for cell in cells] == stripped
+
+
+def test_a_text_is_itself_though_it_may_spell_a_missing_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 64)
+    texts = ["NA", "?", "null", "", "N/A", "nan", "good"] * 20
+    rows = [f"{text},{'NA' if k % 3 else k}" for k, text in enumerate(texts)]
+    path = written(tmp_path / "t.csv", "text,x\n" + "\n".join(rows))
+    with open_csv(path) as table:
+        blocks = list(table.blocks(table.names, ["text"], 30))
+    for column, expected in (
+        ("text", [text or None for text in texts]),
+        ("x", [np.nan if k % 3 else k for k in range(140)]),
+    ):
+        np.testing.assert_equal(read_all(path, ["text"])[column], expected)
+        np.testing.assert_equal([cell for block in blocks for cell in block[column].tolist()], expected)
 
 
 def test_columns_of_a_file_and_of_a_mapping_are_encoded_alike(tmp_path):
