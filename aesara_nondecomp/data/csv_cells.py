@@ -83,6 +83,37 @@ def arrow_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         rest = table.slice(whole).to_batches()
 
 
+def without_blank_end(batches: Iterable[Any], nulls: bool) -> Iterator[Any]:
+    """Leave out the blank lines at the end of a table of one column.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch or None
+        The rows, of one column of strings; a blank line is null, and a cell of quotes around nothing is "".
+    nulls : bool
+        Whether blank lines stay null, and are not to be "".
+
+    Yields
+    ------
+    pyarrow.RecordBatch or None
+        Blank lines come only with the next row, as they may be the last ones.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    held: list[Any] = []
+    for batch in batches:
+        if batch is None:
+            yield None
+            continue
+        filled = np.flatnonzero(batch.column(0).is_valid().to_numpy(zero_copy_only=False))
+        end = int(filled[-1]) + 1 if filled.size else 0
+        for rows in [*held, batch.slice(0, end)] if end else []:
+            cells = rows.column(0) if nulls else compute.fill_null(rows.column(0), "")
+            yield pyarrow.RecordBatch.from_arrays([cells], names=rows.schema.names)
+        held = [*([] if end else held), batch.slice(end)]
+
+
 def as_floats(cells: Any, decimal: str, missing: bool) -> NDArray[Any] | None:
     """Convert text to floats, a null to NaN.
 

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
-from aesara_nondecomp.data.csv_cells import Floats, arrow_blocks, as_floats, as_texts, is_plain_number, refuse_points
+from aesara_nondecomp.data.csv_cells import (
+    Floats,
+    arrow_blocks,
+    as_floats,
+    as_texts,
+    is_plain_number,
+    refuse_points,
+    without_blank_end,
+)
 from aesara_nondecomp.data.csv_headers import first_lines, read_header
 from aesara_nondecomp.data.files import (
     STANDARD_STREAM,
@@ -185,6 +193,11 @@ class CsvFile(NamedTuple):
                 yield from file._own_batches(names, nulls)
 
     def _own_batches(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
+        batches = self._rows(names, nulls)
+        return without_blank_end(batches, nulls) if len(self.names) == 1 else batches
+
+    def _rows(self, names: Sequence[str], nulls: bool) -> Iterator[Any]:
+        """Arrow batches of the columns of this file; of a single column also its blank lines, as nulls."""
         if not isinstance(self.source, StandardInput):
             self.source.seek(0)
             yield from self._parsed(self.source, names, nulls, self.block_bytes, self.lines_above)
@@ -207,6 +220,7 @@ class CsvFile(NamedTuple):
         from pyarrow import csv as arrow_csv
 
         strange: list[Any] = []
+        one = len(self.names) == 1  # a blank line is a row of one column, and quotes around nothing are another
 
         def judge(row: Any) -> str:
             strange.append(row)
@@ -218,12 +232,18 @@ class CsvFile(NamedTuple):
                 arrow_csv.ReadOptions(
                     use_threads=False, block_size=block_bytes, skip_rows=lines_above, column_names=self.names
                 ),
-                arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=judge),
+                arrow_csv.ParseOptions(
+                    delimiter=self.delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=not one,
+                    invalid_row_handler=judge,
+                ),
                 arrow_csv.ConvertOptions(
                     column_types={name: pyarrow.string() for name in self.names},
                     include_columns=names,
-                    strings_can_be_null=nulls,
-                    null_values=[""] if nulls else [],
+                    strings_can_be_null=nulls or one,
+                    quoted_strings_can_be_null=not one,
+                    null_values=[""] if nulls or one else [],
                 ),
             )
             with reader:
@@ -253,7 +273,8 @@ def open_csv(path: PathLike, delimiter: str | None = None) -> Iterator[CsvFile]:
     """Open a table of delimited text, and read its header.
 
     A first line `sep=;` names the delimiter. Lines that start with "#" are comments where they have another number of
-    cells than the others.
+    cells than the others. Blank lines are no rows, but in a table of one column those above its last row are empty
+    cells.
 
     Parameters
     ----------

@@ -59,19 +59,22 @@ class StandardInput:
         bytes or None
             Rows; or None where no more come for now.
         """
+        halved = False  # whether the bytes so far may end in the middle of "\r\n", whose rest would be a blank line
         while True:
             ready = self._is_ready()
             if not ready or len(self._head) >= PIECE_BYTES:
                 ended = end_of_rows(self._head, delimiter)
                 rows, self._head = self._head[:ended], self._head[ended:]
                 if rows:
+                    halved = rows.endswith(b"\r") and not self._head
                     yield rows
                 if not ready:
                     yield None
             more = self._stream.read1(_READ_BYTES)
             if not more:
                 break
-            self._head += more
+            self._head += more[1:] if halved and more.startswith(b"\n") else more
+            halved = False
         if self._head:
             yield self._head
 

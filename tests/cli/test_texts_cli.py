@@ -59,6 +59,18 @@ def test_a_text_that_spells_a_missing_number_is_a_text_of_that_word(tmp_path, ca
     assert [float(row["score"]) for row in rows] == pytest.approx(model.decision_function(texts).tolist(), rel=1e-3)
 
 
+@pytest.mark.parametrize("source", ["file", "pipe"])
+def test_a_blank_line_of_one_column_has_its_prediction(trained, tmp_path, monkeypatch, capsys, source):
+    _, path, _ = trained
+    text = "review\ngood film\n\nbad film\n\n"
+    (tmp_path / "t.csv").write_text(text)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["predict", path, "-" if source == "pipe" else str(tmp_path / "t.csv")]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    expected = an.load_model(path).decision_function(["good film", "", "bad film"])
+    assert [float(row["score"]) for row in rows] == pytest.approx(expected.tolist(), rel=1e-3)
+
+
 def test_a_model_of_texts_is_judged_and_reported_like_others(trained, capsys):
     table, path, folder = trained
     assert main(["evaluate", path, table, "--draws", "5", "--html", str(folder / "r.html")]) == 0

@@ -16,6 +16,7 @@ pytest.importorskip("pyarrow", reason="needs the extra files")
 from aesara_nondecomp.data import TableColumns, csv_headers, read_csv, read_csv_columns  # noqa: E402
 from aesara_nondecomp.data import csv_files as module  # noqa: E402
 from aesara_nondecomp.data.csv_files import open_csv  # noqa: E402
+from aesara_nondecomp.data.table_parts import open_csv_files  # noqa: E402
 from aesara_nondecomp.data.tabular import TableEncoder  # noqa: E402
 
 PLAIN = "age,height,kind\n31,1.5,yes\n42,1.75,no\n"
@@ -152,6 +153,23 @@ def test_a_text_is_itself_though_it_may_spell_a_missing_number(tmp_path, monkeyp
     ):
         np.testing.assert_equal(read_all(path, ["text"])[column], expected)
         np.testing.assert_equal([cell for block in blocks for cell in block[column].tolist()], expected)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("x\n1\n\n2\n", ["1", "", "2"]),
+    ("x\n\n1\n\n\n2\n\n\n", ["", "1", "", "", "2"]),
+    ("\n\nx\n1\n\n2", ["1", "", "2"]),
+    ('x\r\n1\r\n\r\n""\r\n\r\n', ["1", "", ""]),  # pandas writes quotes around nothing
+])  # fmt: skip
+def test_a_blank_line_above_the_last_row_of_one_column_is_an_empty_cell(tmp_path, monkeypatch, text, expected):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(csv_headers, "SAMPLE_BYTES", 8)
+    path = written(tmp_path / "t.csv", text)
+    numbers = [float(cell or "nan") for cell in expected]
+    assert read_csv_columns(path) == {"x": expected}
+    np.testing.assert_equal(read_all(path), {"x": numbers})
+    with open_csv_files([path, path]) as table:
+        np.testing.assert_equal([cell for block in table.blocks(["x"], (), 2) for cell in block["x"]], 2 * numbers)
 
 
 def test_columns_of_a_file_and_of_a_mapping_are_encoded_alike(tmp_path):

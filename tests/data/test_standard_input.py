@@ -23,6 +23,8 @@ TEXTS = {
     "a named delimiter": "sep=;\na;b\n1,5;2\n3;4\n",
     "letters of two bytes": "ä,b\nö,2\nüü,4\n",
     "empty lines": "\n\na,b\n\n1,2\n\n\n3,4\n",
+    "blank lines of one column": 'a\n\n1\n\n\n2\n""\n\n\n',
+    "blank lines of one column with two bytes each": "a\r\n\r\n1\r\n\r\n\r\n2\r\n\r\n",
 }
 
 
