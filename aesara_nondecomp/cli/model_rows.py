@@ -19,6 +19,7 @@ from aesara_nondecomp.cli.tables import (
     texts_of,
 )
 from aesara_nondecomp.data import read_libsvm, read_npz
+from aesara_nondecomp.data.files import label_number, whole_digits
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import popped_labels
@@ -306,7 +307,8 @@ def _groups_to_report(
 
 
 def _same_number(label: Any, text: Any) -> bool:
-    try:
-        return float(label) == float(text)
-    except (TypeError, ValueError):
+    """Whether two labels are one number; two texts of other whole digits, such as 1 and 01, are two labels."""
+    if isinstance(label, str) and isinstance(text, str) and whole_digits(label) != whole_digits(text):
         return False
+    number = label_number(label)
+    return number is not None and number == label_number(text)

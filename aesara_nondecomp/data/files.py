@@ -26,6 +26,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 COMPRESSIONS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 STANDARD_STREAM = "-"  # standard input or output, where a file is named
 LARGEST_ROUNDING = 1e-5  # by float32, as a share of a column's range
+LARGEST_EXACT = 2**53  # beyond it a float64 is no longer one whole number
 ENTRIES_PER_BLOCK = 2**20  # columns are checked block by block, to save memory
 
 
@@ -311,13 +312,12 @@ def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
     array, shape (n,)
         In int64, or `numbers` itself if one is not whole or not exact in float64.
     """
-    exact = 2**53  # beyond it a float64 is no longer one whole number
-    whole = bool((np.abs(numbers) <= exact).all()) and np.array_equal(numbers, np.rint(numbers))
+    whole = bool((np.abs(numbers) <= LARGEST_EXACT).all()) and np.array_equal(numbers, np.rint(numbers))
     return numbers.astype(np.int64) if whole else numbers
 
 
 def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
-    """Convert labels to numbers if all of them are finite numbers.
+    """Convert labels to numbers if all of them are finite numbers, and no two of them become one.
 
     Parameters
     ----------
@@ -327,13 +327,52 @@ def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
     Returns
     -------
     array, shape (n,)
-        In int64 if all labels are whole numbers, in float64 if all are finite numbers, otherwise the strings.
+        In int64 if all labels are whole numbers, in float64 if all are finite numbers. Otherwise the strings; also if
+        one has a "_" or is 2**53 or more, or if two differ in their whole digits only, as 1 and 01 do.
+    """
+    spelt: dict[float, str] = {}
+    for cell in dict.fromkeys(cells):
+        number = label_number(cell)
+        if number is None or spelt.setdefault(number, whole_digits(cell)) != whole_digits(cell):
+            return np.array(cells)
+    return whole_numbers(np.array(over_distinct(float, cells)))
+
+
+def label_number(label: Any) -> float | None:
+    """The number that a label says.
+
+    Parameters
+    ----------
+    label : object
+        The label, or its text.
+
+    Returns
+    -------
+    float or None
+        None if it is no number, or one that is not kept in all digits.
     """
     try:
-        numbers = np.array(over_distinct(float, cells))
-    except ValueError:
-        return np.array(cells)
-    return whole_numbers(numbers) if np.isfinite(numbers).all() else np.array(cells)
+        number = float(label)
+    except (TypeError, ValueError):
+        return None
+    of_python = isinstance(label, str) and "_" in label  # only Python takes 1_1 for a number
+    return number if abs(number) < LARGEST_EXACT and not of_python else None
+
+
+def whole_digits(cell: str) -> str:
+    """What tells labels of one number apart: the digits before the decimal point, which are those of a code.
+
+    Parameters
+    ----------
+    cell : str
+        A label that is a number.
+
+    Returns
+    -------
+    str
+        Of 1, +1 and 1.0 it is "1", of 01 "01", and of 0.5 and .5 "0".
+    """
+    return cell.strip().lstrip("+").partition(".")[0] or "0"
 
 
 def as_labels(cells: NDArray[Any]) -> NDArray[Any]:

@@ -281,5 +281,9 @@ def test_rows_are_answered_while_more_of_them_are_to_come(trained, tmp_path):
 
 
 def test_a_label_is_looked_for_as_it_is_written_before_as_a_number():
-    assert [label_like(text, ("01", "1", "x")) for text in ("1", "01", "1.0")] == ["1", "01", "01"]
+    assert [label_like(text, ("01", "1", "x")) for text in ("1", "01", "1.0")] == ["1", "01", "1"]
+    assert label_like("1.0", (False, True)) is True and label_like("01", (1, 2)) == 1
+    for text, classes in (("1_1", (11, 12)), ("001", ("01", "1")), (str(2**53 + 1), (2**53, 3))):
+        with pytest.raises(ValueError, match=f"the label '{text}' is unknown"):
+            label_like(text, classes)
     assert label_like("1.0", (0, 1)) == 1 and label_like("1.0", ("1", "1.0")) == "1.0"

@@ -149,6 +149,24 @@ def test_labels_without_end_are_text():
     assert as_numbers(["0.5", "1"]).tolist() == [0.5, 1.0]
 
 
+@pytest.mark.parametrize("labels", [
+    ["1_1", "1_2", "11"], ["01", "1", "2"], ["1e1", "10"], [str(2**53 + k) for k in range(3)], [str(2**53 + 1)],
+    ["12345678901234567890", "1"],
+])  # fmt: skip
+def test_labels_that_would_become_one_number_or_another_stay_text(labels, tmp_path):
+    assert as_numbers(labels).tolist() == labels
+    table = read_csv(write(tmp_path / "set.csv", "x,y\n" + "".join(f"1.5,{label}\n" for label in labels)), target="y")
+    assert table.y.tolist() == labels
+
+
+@pytest.mark.parametrize("labels, numbers", [
+    (["1", "1.0", "+1", "1.00", "-1"], [1, 1, 1, 1, -1]), (["0.5", ".5", "0.50"], [0.5, 0.5, 0.5]),
+    (["01", "02"], [1, 2]),
+])  # fmt: skip
+def test_labels_that_differ_by_a_sign_or_a_decimal_point_are_one_number(labels, numbers):
+    assert as_numbers(labels).tolist() == numbers
+
+
 def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
     table = read_csv(write(tmp_path / "set.csv", "x;y\n0.5;1\n1.5;0\n"), target="y", delimiter=";")
     assert table.y.tolist() == [1, 0] and table.y.dtype == np.int64

@@ -201,7 +201,8 @@ def test_of_more_rows_than_a_sample_the_categories_are_of_all_and_medians_are_cl
 
 
 @pytest.mark.parametrize("labels, expected", [
-    ([0, 1], [0, 1]), ([1.0, 2.0], [1, 2]), (["1", "01"], None), ([True, False], [False, True]),
+    ([0, 1], [0, 1]), ([1.0, 2.0], [1, 2]), (["1", "01"], ["01", "1"]), (["1_1", "11"], ["11", "1_1"]),
+    ([True, False], [False, True]),
     ([-1.5, 3.5, 2.0], [-1.5, 2.0, 3.5]),
 ])  # fmt: skip
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
