@@ -132,6 +132,21 @@ def as_number(cell: Any, decimal: str = ".") -> float:
         raise ValueError(cell) from None
 
 
+def is_truth(cell: Any) -> bool:
+    """Whether text is "true" or "false", in any case.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(cell, str) and cell.strip().lower() in _TRUTHS[0]
+
+
 def as_number_or_truth(cell: Any, decimal: str = ".") -> float:
     """Read a cell of a numeric column as `as_number` does, and "true" and "false" as 1 and 0.
 
@@ -151,8 +166,7 @@ def as_number_or_truth(cell: Any, decimal: str = ".") -> float:
     ValueError
         If the cell is something else.
     """
-    word = cell.strip().lower() if isinstance(cell, str) else None
-    return float(_TRUTHS[0].index(word)) if word in _TRUTHS[0] else as_number(cell, decimal)
+    return float(_TRUTHS[0].index(cell.strip().lower())) if is_truth(cell) else as_number(cell, decimal)
 
 
 def is_decorated(cell: Any) -> bool:

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data.cells import as_number, is_date, is_decorated, numbers_or_none, over_distinct
+from aesara_nondecomp.data.cells import (
+    as_number,
+    is_date,
+    is_decorated,
+    is_missing,
+    is_truth,
+    numbers_or_none,
+    over_distinct,
+)
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
 
 STRAY_SHARE = 0.1  # of the cells of a numeric column, or of its different ones, at most, are text by mistake
@@ -116,6 +124,8 @@ def _numbers_of(name: str, cells: NDArray[Any], by_dtype: bool, decimal: str) ->
     """The numbers of a numeric column; None for a categorical one. `by_dtype` says that it is text by its dtype."""
     if cells.dtype != object:
         return cells
+    if not by_dtype and all(over_distinct(lambda cell: is_truth(cell) or is_missing(cell), cells)):
+        return numbers_or_none(cells)
     read = over_distinct(partial(_number_or_none, decimal=decimal), cells)
     strange = [row for row, number in enumerate(read) if number is None]
     plain = [number for number in read if number is not None and number == number]

@@ -72,8 +72,8 @@ class TableEncoder(NamedTuple):
         Parameters
         ----------
         table : data frame, mapping of str to sequence, or TableColumns
-            Features without the labels. In a mapping, a column of str is numeric if every cell is a number or missing;
-            in a data frame, text is always categorical.
+            Features without the labels. In a mapping, a column of str is numeric if every cell is a number or missing,
+            or if every cell is true, false or missing; in a data frame, text is always categorical.
         categorical : sequence of str, optional
             Numeric columns to treat as categorical, such as codes.
         missing : sequence of str, optional

@@ -186,6 +186,23 @@ def test_a_boolean_column_of_a_frame_takes_the_words_for_it():
     np.testing.assert_array_equal(encoder.transform({"member": ["True", "false", "1"]})[:, 0], [1, 0, 1])
 
 
+@pytest.mark.parametrize("cells, expected", [
+    (["True", "False", "True", ""], [1, 0, 1, 1]), (["false", "NA", " TRUE"], [0, 0.5, 1]), (["True", None], [1, 1]),
+])  # fmt: skip
+def test_a_column_of_true_and_false_is_one_of_numbers_as_a_boolean_one_is(cells, expected):
+    encoder = TableEncoder.fit({"member": cells})
+    assert encoder.numeric == ("member",)
+    np.testing.assert_array_equal(encoder.transform({"member": cells})[:, 0], expected)
+
+
+def test_true_and_false_are_categories_beside_others_and_as_text_of_a_frame():
+    assert TableEncoder.fit({"x": ["true", "false", "unknown"]}).feature_names == ("x=false", "x=true", "x=unknown")
+    assert TableEncoder.fit({"x": ["true", "false", "1"]}).categorical == ("x",)
+    assert TableEncoder.fit({"x": ["true", "false"]}, categorical=["x"]).categorical == ("x",)
+    pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+    assert TableEncoder.fit(pandas.DataFrame({"x": ["true", "false"]})).categorical == ("x",)
+
+
 def test_unknown_categories_are_counted_in_one_warning():
     encoder = InputEncoder.fit({"a": ["u", "v"], "b": ["x", "y"]}, standardize=False)
     with pytest.warns(UserWarning) as told:

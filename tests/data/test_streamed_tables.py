@@ -187,6 +187,20 @@ def test_text_with_decimal_commas_stays_categorical_and_keeps_its_spelling(in_me
     assert encoder.feature_names == ("size=36,5", "size=37", "size=XL")
 
 
+@pytest.mark.parametrize("in_memory", [2**25, 0])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_true_and_false_are_one_and_zero_in_every_format(suffix, in_memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", in_memory)
+    monkeypatch.setattr(table_survey, "_BLOCK_CELLS", 3 * 50)
+    frame = FRAME[["age", "label"]].assign(member=FRAME["code"] > 2)
+    path = tmp_path / f"t{suffix}"
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    X, _ = read_files(TableFiles(path), "label")
+    encoder = X.encoder if isinstance(X, StreamedTable) else InputEncoder.learn(X, add_indicator=True).table
+    assert encoder == InputEncoder.learn(frame[["age", "member"]], add_indicator=True).table
+    assert encoder.numeric == ("age", "member")
+
+
 def test_of_more_rows_than_a_sample_the_categories_are_of_all_and_medians_are_close(folder, monkeypatch):
     monkeypatch.setattr(streamed_tables, "IN_MEMORY_CELLS", 0)
     for name, value in (("_BLOCK_CELLS", 5 * 30), ("SAMPLED_ROWS", (100, 100))):
