@@ -19,11 +19,11 @@ from aesara_nondecomp.cli.tables import (
     texts_of,
 )
 from aesara_nondecomp.data import read_libsvm, read_npz
-from aesara_nondecomp.data.files import label_number, whole_digits
+from aesara_nondecomp.data.files import Table, label_number, whole_digits
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import popped_labels
-from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
+from aesara_nondecomp.data.table_columns import TableColumns, check_names, check_unique, read_table
 from aesara_nondecomp.data.table_files import open_table
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step.scoring import SCORING_ROWS
@@ -60,7 +60,7 @@ def row_blocks(
     if kind == "table":
         yield from _known_blocks(path, model, delimiter, decimal)
     else:
-        yield read_npz(path, labels=None).X if kind == "npz" else _libsvm_of(path, model).X
+        yield _archive_of(path, model, labels=None).X if kind == "npz" else _libsvm_of(path, model).X
 
 
 def read_labelled_rows(
@@ -108,7 +108,7 @@ def read_labelled_rows(
     if kind == "table":
         X, labels, columns = _read_labelled_columns(path, model, target or known, delimiter, decimal, groups)
     elif kind == "npz":
-        X, y, _ = read_npz(path, labels=array_name(target or known))
+        X, y, _ = _archive_of(path, model, labels=array_name(target or known))
         labels = labels_of_archive(y)
     else:
         refuse_target(path, target)
@@ -288,7 +288,18 @@ def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[s
     return delimiter or model.extra.get("delimiter"), decimal or model.extra.get("decimal") or "."
 
 
-def _libsvm_of(path: str, model: Model) -> Any:
+def _archive_of(path: str, model: Model, labels: str | None) -> Table:
+    """The arrays of an .npz, with the columns of training in their order, where both files name their columns."""
+    table, known = read_npz(path, labels=labels), model.encoder.names
+    found = table.feature_names
+    if known is None or found is None or known == found:
+        return table
+    check_unique(found)
+    check_names(known, found)
+    return table._replace(X=table.X[:, [found.index(name) for name in known]], feature_names=known)
+
+
+def _libsvm_of(path: str, model: Model) -> Table:
     dense = model.encoder.standardiser is not None
     return read_libsvm(path, n_features=model.functions.network.n_columns, dense=dense)
 

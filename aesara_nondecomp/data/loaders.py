@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import suggestion
+from aesara_nondecomp._checks import require, suggestion
 from aesara_nondecomp.data.column_kinds import typed
 from aesara_nondecomp.data.csv_files import read_csv
 from aesara_nondecomp.data.files import (
@@ -189,7 +189,8 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
     Raises
     ------
     ValueError
-        If the file is not an .npz archive, is damaged, lacks one of the arrays, or holds Python objects in one.
+        If the file is not an .npz archive, is damaged, lacks one of the arrays, or holds Python objects in one; or if
+        "feature_names" does not name each column of the features.
     FileNotFoundError
         If there is no such file.
     """
@@ -197,6 +198,9 @@ def read_npz(path: PathLike, features: str = "X", labels: str | None = "y") -> T
         X = _member(archive, features, path)
         y = np.empty(0) if labels is None else _member(archive, labels, path)
         names = _member(archive, "feature_names", path) if "feature_names" in archive.files else None
+    if names is not None:
+        needed = f"feature_names in {path} must name each column of {features!r}, which has the shape {X.shape}"
+        require(names.shape == X.shape[1:], needed, names.tolist())
     return Table(X, y, None if names is None else _strings(names))
 
 

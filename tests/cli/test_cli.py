@@ -191,6 +191,28 @@ def test_libsvm_and_npz_files_give_the_same_model_and_predictions(tmp_path, caps
     assert answers[0] == answers[1]
 
 
+def test_columns_of_npz_files_are_matched_by_name_where_both_files_name_them(tmp_path, capsys):
+    X = np.column_stack([AGE / 10, COLOUR == "red"]).astype("float32")
+    np.savez(tmp_path / "named.npz", X=X, y=SICK, feature_names=["age", "red"])
+    np.savez(tmp_path / "plain.npz", X=X, y=SICK)
+    wide = np.column_stack([X[:, 1], AGE, X[:, 0]])
+    np.savez(tmp_path / "reordered.npz", X=wide, y=SICK, feature_names=["red", "note", "age"])
+    model = str(tmp_path / "m")
+    assert main(["train", str(tmp_path / "named.npz"), "--out", model, *SMALL, "--validation", "0.2"]) == 0
+    for command, options in (("predict", []), ("evaluate", ["--draws", "50"]), ("quantify", [])):
+        told = set()
+        for name in ("named", "plain", "reordered"):
+            assert main([command, model, str(tmp_path / f"{name}.npz"), *options]) == 0
+            told.add(capsys.readouterr().out)
+        assert len(told) == 1
+    np.savez(tmp_path / "others.npz", X=X, y=SICK, feature_names=["years", "red"])
+    assert main(["predict", model, str(tmp_path / "others.npz")]) == 1
+    assert "no column 'age'. Known: years, red" in capsys.readouterr().err
+    np.savez(tmp_path / "twice.npz", X=wide, y=SICK, feature_names=["age", "red", "age"])
+    assert main(["predict", model, str(tmp_path / "twice.npz")]) == 1
+    assert "must name each column once, got ['age']" in capsys.readouterr().err
+
+
 def test_labels_that_look_like_numbers_are_told_apart_by_value(tmp_path):
     table = write_table(tmp_path / "t.csv", labels=("0", "1"))
     model = str(tmp_path / "m")

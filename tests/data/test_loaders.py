@@ -106,6 +106,9 @@ def test_unusable_npz_files_are_refused(tmp_path):
     np.savez(tmp_path / "objects.npz", X=np.array([{}, None], dtype=object), y=np.arange(2))
     with pytest.raises(ValueError, match="cannot read 'X'.*plain array"):
         read_npz(tmp_path / "objects.npz")
+    np.savez(tmp_path / "short.npz", X=np.eye(3), y=np.arange(3), feature_names=["u", "v"])
+    with pytest.raises(ValueError, match=r"name each column of 'X', which has the shape \(3, 3\), got \['u', 'v'\]"):
+        read_npz(tmp_path / "short.npz")
     np.save(tmp_path / "single.npy", np.eye(2))
     with pytest.raises(ValueError, match="got a single array"):
         read_npz(tmp_path / "single.npy")
