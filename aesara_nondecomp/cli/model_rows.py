@@ -24,7 +24,7 @@ from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, check_unique, read_table
-from aesara_nondecomp.data.table_files import open_table
+from aesara_nondecomp.data.table_files import is_delimited_text, open_table
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.step.scoring import SCORING_ROWS
 
@@ -149,7 +149,7 @@ def labelled_blocks(
         yield read_labelled_rows(path, model, target, delimiter, decimal)
         return
     names, as_they_are = _input_columns(model)
-    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+    with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         target = one_target(path, target or model.extra.get("target"), table.names)
         for block in table.blocks([*names, target], [*as_they_are, target], SCORING_ROWS):
@@ -243,7 +243,7 @@ def _known_blocks(
 ) -> Iterator[TableColumns | list[str]]:
     """The columns of a file that a model takes, in blocks whose scores are to the last bit those of the whole file."""
     names, as_they_are = _input_columns(model)
-    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+    with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         for block in table.blocks(names, as_they_are, SCORING_ROWS):
             yield _inputs(model, block)
@@ -259,7 +259,7 @@ def _read_labelled_columns(
 ) -> tuple[TableColumns | list[str], Any, dict[str, NDArray[Any]] | None]:
     """What a model takes of a file, its labels, and the columns of its groups."""
     names, as_they_are = _input_columns(model)
-    with open_table(path, *_layout(model, delimiter, decimal)) as table:
+    with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         targets = target_columns(path, target, table.names)
         chosen = _groups_to_report(path, model, groups, targets, table.names)
@@ -283,9 +283,10 @@ def _as_classes(labels: Any, model: Any) -> Any:
     return np.array([classes[label] for label in listed])
 
 
-def _layout(model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:
-    """Delimiter and decimal sign: those given, or those given in training."""
-    return delimiter or model.extra.get("delimiter"), decimal or model.extra.get("decimal") or "."
+def _layout(path: str, model: Model, delimiter: str | None, decimal: str | None) -> tuple[str | None, str]:
+    """Delimiter and decimal sign: those given, or of text those given in training."""
+    known = model.extra if is_delimited_text(path) else {}
+    return delimiter or known.get("delimiter"), decimal or known.get("decimal") or "."
 
 
 def _archive_of(path: str, model: Model, labels: str | None) -> Table:

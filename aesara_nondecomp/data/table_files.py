@@ -138,6 +138,28 @@ def is_table_file(path: PathLike) -> bool:
     return path == STANDARD_STREAM or is_several(path) or uncompressed_suffix(path) in known
 
 
+def is_delimited_text(source: PathLike | Sequence[PathLike]) -> bool:
+    """Whether the files of a table are delimited text, which has a delimiter and a decimal sign.
+
+    Parameters
+    ----------
+    source : path-like or sequence of path-like
+        As for `files_of`; standard input, "-", is text.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the files are of several formats.
+    """
+    return uncompressed_suffix(files_of(source)[0]) not in (PARQUET, *_READERS)
+
+
 @contextmanager
 def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") -> Iterator[OpenTable]:
     """Open a table.
@@ -180,8 +202,8 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
             )
         return
     shown = source if paths else "a table of pyarrow"
-    plain = delimiter is None and decimal == "."
-    require(plain, f"{shown} is no delimited text: leave delimiter and decimal out", None)
+    for name, value, plain in (("delimiter", delimiter, None), ("decimal", decimal, ".")):
+        require(value == plain, f"{shown} is no delimited text: leave delimiter and decimal out", f"{name}={value}")
     if suffix in _READERS:
         columns = _columns(paths[0], _READERS[suffix])
         yield OpenTable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import os
@@ -136,6 +137,24 @@ def test_a_decimal_comma_named_in_training_is_that_of_later_files(tmp_path):
     expected = predictions(tmp_path / "point", tmp_path / "point.csv")
     assert predictions(tmp_path / "comma", tmp_path / "comma.csv") == expected
     assert predictions(tmp_path / "comma", tmp_path / "point.csv", "--decimal", ".") == expected
+
+
+def test_options_of_text_named_in_training_are_not_those_of_other_formats(tmp_path, capsys):
+    pandas = pytest.importorskip("pandas", reason="needs the extra files")
+    (tmp_path / "t.csv").write_text(table_of(age=[f"{age},5" for age in AGE], delimiter=";"))
+    arguments = ["train", str(tmp_path / "t.csv"), "--target", "sick", "--delimiter", ";", "--decimal", ","]
+    assert main([*arguments, "--out", str(tmp_path / "m"), *SMALL]) == 0
+    frame = pandas.DataFrame({"age": AGE + 0.5, "code": CODE, "sick": SICK})
+    written = [tmp_path / "t.parquet"]
+    frame.to_parquet(written[0])
+    if importlib.util.find_spec("openpyxl"):
+        written.append(tmp_path / "t.xlsx")
+        frame.to_excel(written[-1], index=False)
+    for path in written:
+        assert predictions(tmp_path / "m", path) == predictions(tmp_path / "m", tmp_path / "t.csv")
+        assert main(["evaluate", str(tmp_path / "m"), str(path), "--draws", "50"]) == 0
+    assert main(["predict", str(tmp_path / "m"), str(written[0]), "--delimiter", ";"]) == 1
+    assert "leave delimiter and decimal out, got 'delimiter=;'" in capsys.readouterr().err
 
 
 def read(path, text, *options):
