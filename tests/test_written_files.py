@@ -109,6 +109,18 @@ def test_a_full_disk_is_reported_once(write, path, monkeypatch):
     assert said == [] and names(path.parent) == []
 
 
+@pytest.mark.parametrize("suffix", [".csv.gz", ".csv.bz2", ".csv.xz"])
+def test_a_full_disk_leaves_no_half_of_compressed_predictions(suffix, path, monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    path = path.with_suffix(suffix)
+    path.write_bytes(OLD)
+    with full_disk(), pytest.raises(OSError, match=f"{path.name}'$"):
+        predictions(path)
+    gc.collect()
+    assert said == [] and path.read_bytes() == OLD and names(path.parent) == [path.name]
+
+
 @each_writer
 def test_a_file_of_the_users_own_beside_it_is_not_touched(write, path):
     beside = path.with_name(path.name + ".partial")

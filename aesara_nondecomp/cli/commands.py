@@ -39,7 +39,8 @@ def predict(options: argparse.Namespace) -> int:
     """
     out = STANDARD_STREAM if options.out is None else options.out
     outputs.check_outputs(options, out)
-    check_format(out)
+    with usage_errors():
+        check_format(out)
     model = load_model(options.model)
     header, columns_of = commands_for(model).prediction_columns(model, options.scores)
     blocks = _score_blocks(model, options, shown=out != STANDARD_STREAM or not sys.stdout.isatty())

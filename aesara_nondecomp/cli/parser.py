@@ -198,7 +198,7 @@ def _add_predict(commands: Any) -> None:
         "--out",
         type=output_file,
         metavar="FILE",
-        help="a .csv or .parquet: row, prediction, score, probability (default: -, standard output)",
+        help="a .csv, .csv.gz, .tsv or .parquet: row, prediction, score, probability (default: -, standard output)",
     )
     predict.add_argument(
         "--scores", action="store_true", help="of several classes or labels, write the scores of each too"

@@ -236,6 +236,16 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(models, tmp_pa
     assert (tmp_path / "t.csv").read_text() == GOOD and [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
+@pytest.mark.parametrize("name", ["p.xlsx", "p.NPZ", "p.json", "p.json.gz", "p.feather", "p.parquet.gz", "p.csv.zip"])
+def test_predictions_are_not_written_under_the_name_of_another_format(models, tmp_path, capsys, name):
+    (tmp_path / "t.csv").write_text(GOOD)
+    with pytest.raises(SystemExit, match="2"):
+        main(["predict", str(models / "table"), str(tmp_path / "t.csv"), "--out", str(tmp_path / name)])
+    told = capsys.readouterr().err
+    assert "predictions are written as .csv, .tsv or other text" in told and f"got '{tmp_path / name}'" in told
+    assert not (tmp_path / name).exists()
+
+
 def test_two_files_to_write_at_one_path_are_refused(tmp_path, capsys):
     (tmp_path / "t.csv").write_text(GOOD)
     data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")

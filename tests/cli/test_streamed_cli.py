@@ -1,6 +1,9 @@
 """The command line on tables in several files and in Parquet, also when they are streamed."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import signal
 
@@ -87,6 +90,20 @@ def test_predictions_do_not_depend_on_how_the_table_is_stored_or_they_are_writte
     assert list(text) == list(stored) and text[["row", "prediction"]].equals(stored[["row", "prediction"]])
     for name in ("score", "probability"):
         assert text[name].tolist() == [float(f"{value:.6g}") for value in stored[name]]
+
+
+@pytest.mark.parametrize("name", ["p.csv.gz", "p.CSV.BZ2", "p.csv.xz", "p.tsv", "p.tsv.gz", "p.out"])
+def test_predictions_are_written_in_the_format_of_their_suffix(name, folder, tmp_path):
+    written = []
+    for path in (tmp_path / "p.csv", tmp_path / name, tmp_path / f"again {name}"):
+        assert main(["predict", str(folder / "m"), str(folder / "t.csv"), "--out", str(path), "--quiet"]) == 0
+        written.append(path)
+    plain, one, two = written
+    delimiter = "\t" if ".tsv" in name else ","
+    packed = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(one.suffix.lower(), open)
+    with packed(one, "rt", newline="") as file:
+        assert file.read() == plain.read_text().replace(",", delimiter)
+    assert one.read_bytes() == two.read_bytes()
 
 
 @pytest.mark.parametrize("source", SOURCES[1:])
