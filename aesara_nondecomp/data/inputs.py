@@ -173,7 +173,7 @@ class InputEncoder:
         if self.table is not None:
             return self._encode_table(self.table, X, unknown)
         if is_input_table(X):
-            return _matrix_of(read_table(X, self.names), self.names)
+            return _matrix_of(read_table(X, self.names), self.names, columns)
         return raw_rows(X, columns)
 
     def transform(self, X: Any, dtype: Any = "float32") -> Any:
@@ -304,7 +304,7 @@ def count_rows(X: Any) -> int:
     return len(X) if isinstance(X, list) else int(X.shape[0])
 
 
-def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
+def _matrix_of(table: TableColumns, names: Sequence[str] | None, width: int | None) -> Any:
     """The matrix of a table for a model trained on a matrix: columns in the order of `names`, or of the table."""
     columns = []
     for name in names or table.cells:
@@ -315,4 +315,4 @@ def _matrix_of(table: TableColumns, names: Sequence[str] | None) -> Any:
                 "that it was trained on, or train it on the table."
             )
         columns.append(numbers)
-    return raw_rows(np.column_stack(columns))
+    return raw_rows(np.column_stack(columns) if columns else np.empty(table.shape), width)

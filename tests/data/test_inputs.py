@@ -115,6 +115,19 @@ def test_a_model_of_a_matrix_takes_a_frame_of_numbers_by_its_names_or_as_it_stan
         InputEncoder().encode({"a": [1.0], "c": ["red"]})
 
 
+@pytest.mark.parametrize("names, message", [
+    ("abcd", "features must have the 3 columns seen in training, got 4"),
+    ("a", "features must have the 3 columns seen in training, got 1"),
+    ("", "features must not be empty"),
+])  # fmt: skip
+def test_a_frame_with_other_columns_than_the_matrix_of_training_is_refused_as_a_matrix_is(names, message):
+    frame = {name: X[:, k % 3] for k, name in enumerate(names)}
+    with pytest.raises(ValueError, match=message):
+        InputEncoder.fit(X).transform(frame)
+    with pytest.raises(ValueError, match=message):
+        InputEncoder().encode(frame, 3)
+
+
 def test_only_a_table_has_categorical_columns_to_name():
     with pytest.raises(ValueError, match="only a table has categorical columns"):
         InputEncoder.fit(X, categorical=["a"])
