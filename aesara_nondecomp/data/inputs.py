@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from aesara_nondecomp.data.cells import numbers_or_none
 from aesara_nondecomp.data.rows import BatchSource, LazyRows, prepare_rows, raw_rows, select_rows
 from aesara_nondecomp.data.scaling import Standardiser
 from aesara_nondecomp.data.table_columns import TableColumns, is_table, read_table
-from aesara_nondecomp.data.tabular import TableEncoder, WithoutGaps
+from aesara_nondecomp.data.tabular import TableEncoder, TableMatrix, WithoutGaps
 from aesara_nondecomp.data.text import Vocabulary, check_texts, is_text
 
 
@@ -306,7 +307,7 @@ def count_rows(X: Any) -> int:
 
 def _matrix_of(table: TableColumns, names: Sequence[str] | None, width: int | None) -> Any:
     """The matrix of a table for a model trained on a matrix: columns in the order of `names`, or of the table."""
-    columns = []
+    columns = {}
     for name in names or table.cells:
         numbers = numbers_or_none(table.cells[name], table.decimal)
         if numbers is None:
@@ -314,5 +315,6 @@ def _matrix_of(table: TableColumns, names: Sequence[str] | None, width: int | No
                 f"the model was trained on a matrix of numbers, but column {name!r} holds text. Give it the columns "
                 "that it was trained on, or train it on the table."
             )
-        columns.append(numbers)
-    return raw_rows(np.column_stack(columns) if columns else np.empty(table.shape), width)
+        columns[name] = numbers
+    matrix = TableMatrix(columns, [math.nan] * len(columns), first_row=table.first_row) if columns else None
+    return raw_rows(np.empty(table.shape) if matrix is None else LazyRows(matrix), width)

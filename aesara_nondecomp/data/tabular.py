@@ -183,7 +183,7 @@ class TableEncoder(NamedTuple):
                 counts.add(name, columns.cells[name], place)
         if unknown is None:
             counts.warn()
-        numbers = [_numbers(name, columns) for name in self.numeric]
+        numbers = {name: _numbers(name, columns) for name in self.numeric}
         widths = [len(known) for known in self.categories]
         gaps = [self.numeric.index(name) for name in self.gaps]
         return LazyRows(TableMatrix(numbers, self.medians, places, widths, gaps, columns.first_row))
@@ -262,13 +262,13 @@ class TableMatrix:
 
     Parameters
     ----------
-    numbers : list of float array, shape (n,)
+    numbers : dict of str to float array, shape (n,)
         The numeric columns, which come first; NaN for a missing value.
     medians : sequence of float
-        What replaces a missing value of each.
-    places : list of int array, shape (n,)
+        What replaces a missing value of each; NaN where none may be missing.
+    places : sequence of int array, shape (n,), default ()
         Of each categorical column, which category a cell holds; -1 for an unknown one.
-    widths : sequence of int
+    widths : sequence of int, default ()
         Number of categories of each.
     gaps : sequence of int, default ()
         Which of the numeric columns have a column after the numeric ones that tells where a value is missing.
@@ -278,25 +278,27 @@ class TableMatrix:
 
     def __init__(
         self,
-        numbers: list[NDArray[Any]],
+        numbers: Mapping[str, NDArray[Any]],
         medians: Sequence[float],
-        places: list[NDArray[Any]],
-        widths: Sequence[int],
+        places: Sequence[NDArray[Any]] = (),
+        widths: Sequence[int] = (),
         gaps: Sequence[int] = (),
         first_row: int = 0,
     ):
-        self._numbers, self._medians, self._places, self._widths = numbers, medians, places, widths
+        self._names, self._numbers = tuple(numbers), list(numbers.values())
+        self._medians, self._places, self._widths = medians, places, widths
         self._gaps, self.first_row = gaps, first_row
-        wide = any(cells.dtype != np.float32 for cells in numbers)
+        wide = any(cells.dtype != np.float32 for cells in self._numbers)
         self.dtype = np.dtype(np.float64 if wide else np.float32)
-        self.shape = len([*numbers, *places][0]), len(numbers) + len(gaps) + sum(widths)
+        self.shape = len([*self._numbers, *places][0]), len(numbers) + len(gaps) + sum(widths)
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
-        """Encode the rows at a slice or int array."""
+        """Encode the rows at a slice or int array; a ValueError names the first number that is not finite."""
         numbers, places = [cells[rows] for cells in self._numbers], [place[rows] for place in self._places]
         matrix = np.zeros((len([*numbers, *places][0]), self.shape[1]), self.dtype)
         for k, (cells, median) in enumerate(zip(numbers, self._medians)):
             matrix[:, k] = np.where(np.isnan(cells), cells.dtype.type(median), cells)
+        self._check_finite(matrix[:, : len(numbers)], rows)
         first = len(numbers) + len(self._gaps)
         for k, gap in enumerate(self._gaps, start=len(numbers)):
             matrix[:, k] = np.isnan(numbers[gap])
@@ -305,6 +307,18 @@ class TableMatrix:
             matrix[known, first + place[known]] = 1
             first += width
         return matrix
+
+    def _check_finite(self, numbers: NDArray[Any], rows: Any) -> None:
+        """Check the numeric columns of some rows here, where their names and the rows of the caller are known."""
+        strange = np.argwhere(~np.isfinite(numbers))
+        if len(strange):
+            row, column = strange[0]
+            found = "a missing value" if np.isnan(numbers[row, column]) else numbers[row, column]
+            place = self.first_row + int(np.arange(self.shape[0])[rows][row]) + 1
+            raise ValueError(
+                f"column {self._names[column]!r} must hold finite numbers, got {found} in row {place} (from 1). "
+                "Correct that cell, or drop the row."
+            )
 
 
 # -- columns ---------------------------------------------------------------------------------------------------------

@@ -242,13 +242,16 @@ class DistributedRows(BatchSource):
         str
         """
         if self._digest is None:
-            own = sum(  # sums wrap around, in any order
-                int((_row_hashes(self.own[part]) * _mixed(self.indices[part].astype(np.uint64))).sum(dtype=np.uint64))
-                for part in row_slices(*self.own.shape)
-            )
+            own = all_succeed(self.comm, self._own_hash)  # to read rows of a table may fail
             total = sum(self.comm.allgather(own)) % 2**64
             self._digest = f"{self.shape} {self.dtype} {total:016x}"
         return self._digest
+
+    def _own_hash(self) -> int:
+        return sum(  # wraps around, in any order
+            int((_row_hashes(self.own[part]) * _mixed(self.indices[part].astype(np.uint64))).sum(dtype=np.uint64))
+            for part in row_slices(*self.own.shape)
+        )
 
     def _total(self, parts: Any) -> NDArray[Any]:
         own = sum(parts, np.zeros(self.shape[1]))

@@ -36,7 +36,7 @@ TRAIN = [
     (changed(",1\n", ",1,5\n"), [], "row 1 (from 1, below the header): expected 4 cells as in the header, got 5"),
     (GOOD.replace("a,b,c,y", "a,a,c,y"), [], "must name each column once, got ['a']"),
     ("y\n0\n1\n", [], "no feature columns beside the labels"),
-    (changed(str(X[0, 0]), "inf"), [], "infinity"),
+    (changed(str(X[0, 0]), "inf"), [], "column 'a' must hold finite numbers, got inf in row 1 (from 1)"),
     (HEADER + "?,1,2,0\n?,2,3,1\n" * 3, [], "column 'a' holds no values. Drop it"),
     (b"\xff\xfe\x00", [], "must be UTF-8 text, got another encoding. Save it as UTF-8"),
     (GOOD.encode() + b"K\xf6ln,1,2,0\n", [], "must be UTF-8 text, got another encoding. Save it as UTF-8"),
@@ -187,7 +187,7 @@ def models(tmp_path_factory):
 APPLY = [
     ("table", "t.csv", GOOD.replace("a,b,c,y", "z,b,c,y"), "no column 'a'"),
     ("table", "t.csv", changed(str(X[0, 0]), "old"), "column 'a' held numbers in training"),
-    ("table", "t.csv", changed(str(X[0, 0]), "inf"), "infinity"),
+    ("table", "t.csv", changed(str(X[0, 0]), "inf"), "column 'a' must hold finite numbers, got inf"),
     ("table", "t.csv", HEADER, "must hold rows below its header"),
     ("table", "t.svm", "1 1:2\n", "trained on a table, such as a .csv file"),
     ("arrays", "t.csv", GOOD, "trained on LIBSVM text or .npz"),

@@ -100,7 +100,7 @@ def test_a_file_is_predicted_block_by_block_as_it_would_be_at_once(trained, tmp_
 
 @pytest.mark.parametrize("text, message", [
     (long_table(age="old"), "column 'age' held numbers in training, but holds 'old' in row 5000 (from 1)"),
-    (long_table(age="inf"), "first in row 4999, column 0 (from 0)"),
+    (long_table(age="inf"), "column 'age' must hold finite numbers, got inf in row 5000 (from 1)"),
     (long_table(code="2,7"), "row 5000 (from 1, below the header): expected 2 cells"),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_later_row_is_named_and_leaves_the_former_predictions(

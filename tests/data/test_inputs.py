@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp.data import InputEncoder, LazyRows, Standardiser, prepare_rows
+from aesara_nondecomp.data import InputEncoder, LazyRows, Standardiser, prepare_rows, read_table
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((50, 3))
@@ -126,6 +126,22 @@ def test_a_frame_with_other_columns_than_the_matrix_of_training_is_refused_as_a_
         InputEncoder.fit(X).transform(frame)
     with pytest.raises(ValueError, match=message):
         InputEncoder().encode(frame, 3)
+
+
+def test_a_number_of_a_table_that_is_not_finite_is_refused_by_column_and_row():
+    table = {"c": ["u", "v"] * 25, "x": X[:, 0].copy(), "z": X[:, 1].copy()}
+    encoder = InputEncoder.fit(table)
+    table["z"][7] = -np.inf
+    message = r"column 'z' must hold finite numbers, got -inf in row 8 \(from 1\). Correct that cell, or drop the row"
+    for refused in (encoder.transform, InputEncoder.fit, lambda table: encoder.encode(table)[[40, 7]]):
+        with pytest.raises(ValueError, match=message):
+            refused(table)
+    block = read_table(table)._replace(first_row=4096)
+    with pytest.raises(ValueError, match=r"got -inf in row 4104 \(from 1\)"):
+        encoder.transform(block)
+    assert np.isfinite(encoder.encode(table)[np.delete(np.arange(50), 7)]).all()  # a row that is not read may be
+    with pytest.raises(ValueError, match=r"column 'x' must hold finite .* got a missing value in row 3 \(from 1\)"):
+        InputEncoder.fit(X[:, :2]).transform({"x": [0.5, 1.5, None], "z": [1, 2, 3]})
 
 
 def test_only_a_table_has_categorical_columns_to_name():
