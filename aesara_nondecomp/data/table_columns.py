@@ -264,6 +264,9 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
         return _objects(name, column.to_list())
     if dtype.startswith(_NUMBER_DTYPES):
         return np.array([math.nan if is_missing(cell) else float(cell) for cell in column.to_list()])
+    cells = column.to_list()
+    if all(map(is_missing, cells)):  # of a column without values, as of dtype null, the dtype says nothing
+        return np.full(len(cells), None, dtype=object)
     raise _unusable(name, column.dtype)
 
 

@@ -1,5 +1,6 @@
 """Tables to matrices: columns by name and dtype, missing values imputed, categories one-hot encoded."""
 
+import importlib.util
 import json
 import tracemalloc
 import warnings
@@ -244,6 +245,25 @@ def test_a_column_that_is_neither_numbers_nor_text_is_refused_by_name():
     frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01", "2021-01-01"])})
     with pytest.raises(ValueError, match="column 'when' must hold numbers, booleans, categories or text, got datetime"):
         TableEncoder.fit(frame)
+
+
+def test_a_column_of_missing_values_alone_is_missing_whatever_its_dtype():
+    pandas, encoder = pytest.importorskip("pandas"), TableEncoder.fit(CELLS)
+    expected = encoder.transform({"age": [None, None], "colour": [None, None]})
+    columns = [pandas.Series([pandas.NaT] * 2), pandas.Series([pandas.Timedelta("nat")] * 2)]
+    if importlib.util.find_spec("pyarrow"):
+        columns.append(pandas.Series([None] * 2, dtype="null[pyarrow]"))
+    for column in columns:
+        frame = pandas.DataFrame({"age": column, "colour": column})
+        np.testing.assert_array_equal(encoder.transform(frame), expected)
+        with pytest.raises(ValueError, match="column 'age' holds no values. Drop it"):
+            TableEncoder.fit(frame)
+
+
+def test_a_polars_column_without_a_value_is_missing():
+    polars, encoder = pytest.importorskip("polars"), TableEncoder.fit(CELLS)
+    expected = encoder.transform({"age": [None], "colour": ["red"]})
+    np.testing.assert_array_equal(encoder.transform(polars.DataFrame({"age": [None], "colour": ["red"]})), expected)
 
 
 def test_a_sparse_column_of_a_frame_is_one_of_numbers():
