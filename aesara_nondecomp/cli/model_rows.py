@@ -152,6 +152,7 @@ def labelled_blocks(
     with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         target = one_target(path, target or model.extra.get("target"), table.names)
+        _refuse_inputs(names, [target])
         for block in table.blocks([*names, target], [*as_they_are, target], SCORING_ROWS):
             y = _as_classes(popped_labels(path, block, target), model)
             yield LabelledTable(_inputs(model, block), y)
@@ -262,12 +263,19 @@ def _read_labelled_columns(
     with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         targets = target_columns(path, target, table.names)
+        _refuse_inputs(names, targets)
         chosen = _groups_to_report(path, model, groups, targets, table.names)
         more = [name for name in chosen if name not in names]
         columns = table.read([*names, *targets, *more], [*as_they_are, *targets, *more])
     labels = labels_of(path, columns, targets)
     known = read_table(columns, missing=model.encoder.table.missing if model.encoder.table else ())
     return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
+
+
+def _refuse_inputs(names: Sequence[str], targets: Sequence[str]) -> None:
+    """Refuse columns of labels that the model takes as inputs."""
+    inputs = [name for name in targets if name in names]
+    require(not inputs, "--target must name other columns than the inputs of the model", inputs)
 
 
 def _as_classes(labels: Any, model: Any) -> Any:

@@ -216,6 +216,17 @@ def test_evaluate_refuses_labels(models, tmp_path, capsys, content, options, mes
     refused(["evaluate", str(models / "table"), str(tmp_path / "t.csv"), *options], message, capsys)
 
 
+@pytest.mark.parametrize("options", [[], ["--html"]])
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_evaluate_refuses_a_target_that_is_an_input(models, tmp_path, capsys, name, options):
+    pandas = pytest.importorskip("pandas", reason="needs the extra files")
+    (tmp_path / "t.csv").write_text(GOOD)
+    pandas.read_csv(tmp_path / "t.csv").to_parquet(tmp_path / "t.parquet")
+    page = [*options, str(tmp_path / "page.html")] if options else []
+    arguments = ["evaluate", str(models / "table"), str(tmp_path / name), "--target", "b", *page]
+    refused(arguments, "--target must name other columns than the inputs of the model, got ['b']", capsys)
+
+
 def test_evaluate_refuses_a_target_that_the_file_leaves_without_effect(models, tmp_path, capsys):
     (tmp_path / "t.svm").write_text("1 1:2\n0 1:3\n")
     arguments = ["evaluate", str(models / "arrays"), str(tmp_path / "t.svm"), "--target", "y"]
