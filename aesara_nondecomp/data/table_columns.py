@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -206,7 +207,7 @@ def check_names(names: Sequence[str], columns: Collection[str]) -> None:
 
 _CATEGORY_DTYPES = ("category", "categorical", "enum", "dictionary")
 _TEXT_DTYPES = (*_CATEGORY_DTYPES, "object", "str", "large_string")
-_NUMBER_DTYPES = ("int", "uint", "float", "double", "halffloat", "bool", "decimal")
+_NUMBER_DTYPE = re.compile(r"(u?int|float|double|halffloat|bool|boolean|decimal)(?![a-z])")  # an interval is none
 
 
 def _read_columns(table: Any, names: Sequence[str] | None) -> TableColumns:
@@ -262,7 +263,7 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
         return _cells(name, column.sparse.to_dense())
     if dtype.startswith(_TEXT_DTYPES):
         return _objects(name, column.to_list())
-    if dtype.startswith(_NUMBER_DTYPES):
+    if _NUMBER_DTYPE.match(dtype):
         return np.array([math.nan if is_missing(cell) else float(cell) for cell in column.to_list()])
     cells = column.to_list()
     if all(map(is_missing, cells)):  # of a column without values, as of dtype null, the dtype says nothing

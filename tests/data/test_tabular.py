@@ -245,6 +245,9 @@ def test_a_column_that_is_neither_numbers_nor_text_is_refused_by_name():
     frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01", "2021-01-01"])})
     with pytest.raises(ValueError, match="column 'when' must hold numbers, booleans, categories or text, got datetime"):
         TableEncoder.fit(frame)
+    frame = pandas.DataFrame({"between": pandas.arrays.IntervalArray.from_breaks([0, 1, 2])})
+    with pytest.raises(ValueError, match="column 'between' must hold numbers, .* got interval"):
+        TableEncoder.fit(frame)
 
 
 def test_a_column_of_missing_values_alone_is_missing_whatever_its_dtype():
