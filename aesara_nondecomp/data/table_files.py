@@ -237,32 +237,38 @@ def _selected(columns: Mapping[str, Any], names: Sequence[str], texts: Collectio
     return others._replace(cells={name: kept[name] if name in texts else others.cells[name] for name in names})
 
 
-def _columns(path: PathLike, reader: Callable[[PathLike], dict[str, Any]]) -> dict[str, Any]:
-    """The columns that a reader returns."""
+def _columns(path: PathLike, reader: Callable[[PathLike], list[tuple[str, Any]]]) -> dict[str, Any]:
+    """The columns that a reader returns, named once each."""
     existing_file(path)
     try:
-        return readable(path, lambda: reader(path))  # type: ignore[no-any-return]
+        columns = readable(path, lambda: reader(path))
     except ImportError as error:
         raise ImportError(f"reading {path} needs more: pip install 'aesara-nondecomp[files]' ({error})") from None
+    check_unique([name for name, _ in columns])
+    return dict(columns)
 
 
-def _read_excel(path: PathLike) -> dict[str, Any]:
+def _read_excel(path: PathLike) -> list[tuple[str, Any]]:
     """The first sheet, cell by cell as in a .csv file: which spellings are missing values is told later."""
     import pandas
 
-    with open_binary(path) as source:
-        frame = pandas.read_excel(source, dtype=object, keep_default_na=False)
-    return {name: series.tolist() for name, series in _series(frame).items()}
+    with open_binary(path) as source, pandas.ExcelFile(source) as book:
+        header = book.parse(header=None, nrows=1, dtype=object, keep_default_na=False)
+        frame = book.parse(dtype=object, keep_default_na=False)
+    # pandas renames columns of one name, as to x and x.1, and those without one.
+    written = dict(zip(frame.columns, header.to_numpy().ravel().tolist()))
+    names = [name if written.get(name, "") == "" else written[name] for name in frame.columns]
+    return [(str(name), series.tolist()) for name, (_, series) in zip(names, frame.items())]
 
 
-def _read_arff(path: PathLike) -> dict[str, Any]:
+def _read_arff(path: PathLike) -> list[tuple[str, Any]]:
     """Numeric attributes as floats, nominal ones as pandas has them, since both say that they are categories."""
     import pandas
     from scipy.io import arff
 
     with text_lines(path) as lines:
         rows, _ = arff.loadarff(lines)
-    return {name: _attribute(rows[name], pandas) for name in rows.dtype.names}
+    return [(name, _attribute(rows[name], pandas)) for name in rows.dtype.names]
 
 
 def _attribute(cells: NDArray[Any], pandas: Any) -> Any:
@@ -271,13 +277,7 @@ def _attribute(cells: NDArray[Any], pandas: Any) -> Any:
     return pandas.Series(pandas.Categorical([cell.decode() for cell in cells.tolist()]))
 
 
-def _series(frame: Any) -> dict[str, Any]:
-    """The columns of a data frame, named once each."""
-    check_unique(list(frame.columns))
-    return {str(name): frame[name] for name in frame.columns}
-
-
-_READERS: dict[str, Callable[[PathLike], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[PathLike], list[tuple[str, Any]]]] = {
     ".xlsx": _read_excel,
     ".arff": _read_arff,
 }

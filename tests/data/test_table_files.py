@@ -100,6 +100,18 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, name):
         pass
 
 
+def test_columns_of_one_name_in_excel_are_refused(tmp_path):
+    pytest.importorskip("openpyxl", reason="needs the extra files")
+    twice, unnamed = FRAME.set_axis(["x", "x", "x.1", "y"], axis=1), FRAME.set_axis(["", "x", "", "y"], axis=1)
+    twice.to_excel(tmp_path / "twice.xlsx", index=False)
+    unnamed.to_excel(tmp_path / "unnamed.xlsx", index=False)
+    message = r"^a table must name each column once, got \['x'\] more than once. Rename them.$"
+    with pytest.raises(ValueError, match=message), open_table(tmp_path / "twice.xlsx"):
+        pass
+    with open_table(tmp_path / "unnamed.xlsx") as table:
+        assert table.names == ("Unnamed: 0", "x", "Unnamed: 2", "y")
+
+
 @pytest.mark.parametrize("options, message", [
     ({"decimal": ","}, "no delimited text: leave delimiter and decimal out"),
     ({"delimiter": ";"}, "no delimited text: leave delimiter and decimal out"),
