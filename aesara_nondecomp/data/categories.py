@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data.cells import category_form, category_places, over_distinct, spelling
+from aesara_nondecomp.data.cells import category_form, category_places, cell_list, over_distinct, spelling
 
 MOST_CATEGORIES = 200
 WORDS_OF_A_TEXT = 3
@@ -41,7 +41,7 @@ class UnknownCategories:
         unknown = np.flatnonzero(place < 0)
         self._cells[name] += place.size
         self._unknown[name] += unknown.size
-        examples = (*self._examples.get(name, ()), *map(spelling, cells[unknown].tolist()))
+        examples = (*self._examples.get(name, ()), *map(spelling, cell_list(cells[unknown])))
         self._examples[name] = list(dict.fromkeys(examples))[:MOST_EXAMPLES]
 
     def warn(self) -> None:
@@ -159,7 +159,12 @@ def places_of(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
     int32 array, shape (n,)
         -1 for an unknown one.
     """
-    return np.array(over_distinct(category_places(categories), cells.tolist()), dtype=np.int32)
+    place_of = category_places(categories)
+    places = np.array(over_distinct(place_of, cell_list(cells)), dtype=np.int32)
+    if cells.dtype == np.float32:  # of which former models have 0.10000000149011612 for 0.1
+        unknown = places < 0
+        places[unknown] = over_distinct(place_of, cells[unknown].tolist())
+    return places
 
 
 def check_values(name: str, empty: bool) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, shown
-from aesara_nondecomp.data.cells import category_form, is_missing, over_distinct
+from aesara_nondecomp.data.cells import category_form, cell_list, is_missing, over_distinct
 from aesara_nondecomp.data.table_columns import is_table, read_table
 
 MOST_GROUPS = 200  # more of them are numbers that were not divided into ranges
@@ -113,4 +113,4 @@ def _labels(prefix: str, cells: NDArray[Any]) -> list[str]:
     def label(cell: Any) -> str:
         return "" if is_missing(cell) else prefix + category_form(cell)
 
-    return over_distinct(label, cells.tolist())
+    return over_distinct(label, cell_list(cells))

@@ -298,7 +298,9 @@ def _without_missing(cells: NDArray[Any], forms: set[str], decimal: str) -> NDAr
     if cells.dtype == object:
         return np.array(over_distinct(kept, cells), dtype=object)
     numbers = [number for number in map(_number_or_nan, forms) if number == number]
-    return np.where(np.isin(cells, numbers), cells.dtype.type(np.nan), cells)
+    with np.errstate(over="ignore"):  # what float32 does not hold is infinite among the cells too
+        spelt = np.array(numbers, dtype=cells.dtype)
+    return np.where(np.isin(cells, spelt), cells.dtype.type(np.nan), cells)
 
 
 def _number_or_nan(text: str) -> float:

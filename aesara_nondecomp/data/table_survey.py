@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp.data.categories import MOST_CATEGORIES
-from aesara_nondecomp.data.cells import is_missing, over_distinct, spelling
+from aesara_nondecomp.data.cells import cell_list, is_missing, over_distinct, spelling
 from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 
@@ -305,4 +305,4 @@ class _Spellings:
             known = self.by_column.setdefault(name, set())
             if len(known) <= _MOST_SPELLINGS:
                 values = cells if cells.dtype == object else np.unique(cells)
-                known.update(over_distinct(spelling, values.tolist()))
+                known.update(over_distinct(spelling, cell_list(values)))

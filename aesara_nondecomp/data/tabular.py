@@ -18,7 +18,7 @@ from aesara_nondecomp.data.categories import (
     most_frequent,
     places_of,
 )
-from aesara_nondecomp.data.cells import as_number_or_truth, numbers_or_none
+from aesara_nondecomp.data.cells import as_number_or_truth, cell_list, numbers_or_none
 from aesara_nondecomp.data.column_kinds import stray_cell, typed
 from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.table_columns import TableColumns, read_table
@@ -117,7 +117,7 @@ class TableEncoder(NamedTuple):
         for name in numeric:
             _check_numbers(name, others.get(name, ()), columns.decimal)
         found = {
-            name: count_categories(name, columns.cells[name][chosen].tolist(), others.get(name, ()))
+            name: count_categories(name, cell_list(columns.cells[name][chosen]), others.get(name, ()))
             for name in columns.cells
             if name not in numeric
         }

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import is_missing
+from aesara_nondecomp.data.groups import read_groups
 from aesara_nondecomp.data.inputs import InputEncoder
 from aesara_nondecomp.data.rows import LazyRows
 from aesara_nondecomp.data.scaling import Standardiser
@@ -158,6 +159,21 @@ def test_codes_named_categorical_keep_their_spelling():
     table = {"zip": ["01234", "9999", "01234"]}
     assert TableEncoder.fit(table).feature_names == ("zip",)
     assert TableEncoder.fit(table, categorical=["zip"]).feature_names == ("zip=01234", "zip=9999")
+
+
+def test_a_number_is_one_category_in_float32_and_float64():
+    numbers = [0.1, 2.5, 1e-7, 3.0, 123456.7]
+    narrow, wide = ({"v": np.array([*numbers, np.nan], dtype)} for dtype in ("float32", "float64"))
+    encoders = [TableEncoder.fit(table, categorical=["v"]) for table in (narrow, wide)]
+    assert encoders[0] == encoders[1]
+    for table in (narrow, wide, {"v": [*map(str, numbers), None]}):
+        np.testing.assert_array_equal(encoders[0].transform(table), encoders[0].transform(wide))
+    former = encoders[0]._replace(categories=(("0.10000000149011612",),))
+    assert former.transform({"v": narrow["v"][:1]}).tolist() == [[1]]
+    assert read_groups(narrow, 6).names == read_groups(wide, 6).names
+    with pytest.warns(UserWarning, match="1 of 1 cells .* of 'v': '0.7'"):
+        encoders[0].transform({"v": np.array([0.7], "float32")})
+    assert np.isnan(read_table(narrow, missing=["0.1"]).cells["v"][0])
 
 
 def test_whole_numbers_are_one_category_whatever_their_type():
