@@ -141,7 +141,7 @@ def write_onnx(options: argparse.Namespace) -> int:
     """
     outputs.check_outputs(options, options.out)
     model = load_model(options.model)
-    export_onnx(model, outputs.path_of(options.out))
+    export_onnx(model, outputs.path_of(options.out), options.input_dtype)
     names = model.encoder.feature_names or ()
     columns = f": {', '.join(names)}" if names else ""
     told = f"saved in {options.out}; X is of {model.network_description['n_features']} columns{columns}"

@@ -282,6 +282,12 @@ def _add_export(commands: Any) -> None:
     export.add_argument(
         "out", type=output_file, help="the .onnx to write: from X to scores, positive, label, probabilities"
     )
+    export.add_argument(
+        "--input-dtype",
+        choices=("float32", "float64"),
+        metavar="DTYPE",
+        help="of X: float64 keeps all digits of columns far from 0, such as timestamps (default: the network's)",
+    )
     _add_quiet(export)
     export.set_defaults(command=_later("write_onnx"))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import choose, require
+from aesara_nondecomp._checks import choose, one_of, require, shown, warn_caller
 from aesara_nondecomp._files import replacing
 from aesara_nondecomp.data.files import PathLike
 from aesara_nondecomp.metrics.calibration import Calibration
@@ -20,6 +20,7 @@ from aesara_nondecomp.ops.periodic import FAR
 
 OPSET = 13  # the oldest with all operators used here in their present form, so that old runtimes can read the file
 IR_VERSION = 8
+FARTHEST = 1e4  # deviations from 0 up to which float32 keeps the digits of a column: it is off by 0.0006 of them there
 
 Node = tuple[str, list[str], str, dict[str, Any]]  # operator, inputs, output, options
 Output = tuple[str, Any, list[Any]]  # name, dtype, shape
@@ -27,11 +28,11 @@ Output = tuple[str, Any, list[Any]]  # name, dtype, shape
 AddOutputs = Callable[[Any, str, list[Node], dict[str, NDArray[Any]]], list[Output]]
 
 
-def export_onnx(model: NetworkModel, path: PathLike) -> None:
+def export_onnx(model: NetworkModel, path: PathLike, input_dtype: str | None = None) -> None:
     """Write a model as an ONNX file: scaling, clipping, the networks that vote, threshold or rule, and calibration.
 
-    The graph's input "X", shape (n, d), takes features as they were given to `fit`, in the network's dtype; of a table
-    the columns after encoding, which `Model.encoder.encode` makes and "feature_names" names. Its outputs are
+    The graph's input "X", shape (n, d), takes features as they were given to `fit`; of a table the columns after
+    encoding, which `Model.encoder.encode` makes and "feature_names" names. Its outputs are
 
     - "scores", shape (n,), as from `Model.decision_function`;
     - "positive", bool, shape (n,): whether the score exceeds the threshold;
@@ -54,14 +55,24 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
         With a network made by `mlp`, `linear` or `tabular`.
     path : path-like
         The file to write; an existing one is replaced.
+    input_dtype : {"float32", "float64"}, optional
+        Of "X". "float64" keeps all digits of columns far from 0, such as timestamps and ids, as `predict` does.
+        Default: the network's dtype.
 
     Raises
     ------
     ImportError
         If onnx is missing.
     ValueError
-        If `model` is none of these, or has another network.
+        If `model` is none of these, or has another network; or `input_dtype` is another.
+
+    Warns
+    -----
+    UserWarning
+        If "X" is float32 and columns are so far from 0 that it loses their digits, which can change labels.
     """
+    if input_dtype is not None:
+        one_of("input_dtype", input_dtype, ("float32", "float64"))
     try:
         import onnx
         from onnx import helper, numpy_helper
@@ -72,7 +83,10 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
     if description.get("builder") not in ("mlp", "tabular"):
         got = description.get("builder", "a graph of your own")
         raise ValueError(f"only networks made by `mlp`, `linear` or `tabular` can be exported, got {got}")
-    nodes, constants, output = _graph(model, description)
+    input_dtype = input_dtype or description["dtype"]
+    if input_dtype == "float32":
+        _warn_of_lost_digits(model)
+    nodes, constants, output = _graph(model, description, input_dtype)
     outputs = add_outputs(model, output, nodes, constants)
 
     def tensor(name: str, dtype: Any, shape: list[Any]) -> Any:
@@ -81,7 +95,7 @@ def export_onnx(model: NetworkModel, path: PathLike) -> None:
     graph = helper.make_graph(
         [helper.make_node(operator, inputs, [output], **options) for operator, inputs, output, options in nodes],
         "aesara_nondecomp",
-        [tensor("X", description["dtype"], ["n", description["n_features"]])],
+        [tensor("X", input_dtype, ["n", description["n_features"]])],
         [tensor(*output) for output in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
@@ -107,12 +121,32 @@ def _what_adds_outputs(model: Any) -> AddOutputs:
     return add_class_outputs if isinstance(model, ClassModel) else add_label_outputs
 
 
-def _graph(model: NetworkModel, description: Mapping[str, Any]) -> tuple[list[Node], dict[str, NDArray[Any]], str]:
+def _warn_of_lost_digits(model: NetworkModel) -> None:
+    """Warn of columns that are so far from 0 that float32 loses what tells their rows apart."""
+    standardiser, names = model.encoder.standardiser, model.feature_names
+    if standardiser is None:  # the model itself reads them in float32
+        return
+    far = np.flatnonzero(np.abs(standardiser.mean_) > FARTHEST * standardiser.scale_).tolist()
+    if far:
+        columns = shown([names[k] for k in far]) if names else f"{shown(far)} (from 0)"
+        warn_caller(
+            "the ONNX graph may predict other labels than the model: its input is float32, which loses digits of "
+            f'columns far from 0, here {columns}. Give input_dtype="float64", and the graph rows in float64.'
+        )
+
+
+def _graph(
+    model: NetworkModel, description: Mapping[str, Any], input_dtype: str
+) -> tuple[list[Node], dict[str, NDArray[Any]], str]:
     """The nodes in order, the constants by name, and the name of the mean score of the networks."""
     dtype = np.dtype(model.functions.network.dtype)
     nodes: list[Node] = []
     constants: dict[str, NDArray[Any]] = {}
-    rows = _add_scaling(model, dtype, nodes, constants) if model.encoder.standardiser else "X"
+    rows = "X"
+    if model.encoder.standardiser:
+        rows = _add_scaling(model, dtype, nodes, constants)
+    elif input_dtype != dtype:
+        rows = _add_cast(rows, "rows", dtype, nodes)
     outputs = [
         _add_network(f"network{k}.", rows, description, parameters, nodes, constants)
         for k, parameters in enumerate((model.parameters, *model.voters))
@@ -280,15 +314,19 @@ def _add_scaling(
     """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
     mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
-    single = dtype == np.float32
     nodes += [
         ("Cast", ["X"], "X_double", {"to": 11}),
         ("Sub", ["X_double", "mean"], "centred", {}),
         ("Div", ["centred", "scale"], "ratio", {}),
         ("Clip", ["ratio", "low", "high"], "clipped", {}),
-        ("Cast", ["clipped"], "scaled", {"to": 1 if single else 11}),
     ]
-    return "scaled"
+    return _add_cast("clipped", "scaled", dtype, nodes)
+
+
+def _add_cast(source: str, result: str, dtype: np.dtype[Any], nodes: list[Node]) -> str:
+    """Add a conversion to the network's dtype; return the name of the result."""
+    nodes.append(("Cast", [source], result, {"to": 1 if dtype == np.float32 else 11}))
+    return result
 
 
 def _add_block(

@@ -175,6 +175,14 @@ def test_an_onnx_graph_labels_the_encoded_rows_as_predict_does(trained, tmp_path
     assert probabilities == pytest.approx(model.predict_proba(raw), abs=1e-4)
 
 
+def test_an_onnx_graph_takes_float64_if_asked_to(trained, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    assert main(["export-onnx", trained[1], str(tmp_path / "m.onnx"), "--input-dtype", "float64"]) == 0
+    [given] = runtime.InferenceSession(str(tmp_path / "m.onnx")).get_inputs()
+    assert given.type == "tensor(double)"
+
+
 def test_libsvm_and_npz_files_give_the_same_model_and_predictions(tmp_path, capsys):
     X = np.column_stack([AGE / 10, COLOUR == "red"]).astype("float32").round(3)
     y = np.where(SICK, 1, -1)

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -511,6 +512,40 @@ def test_onnx_gives_the_mean_score_of_the_networks_that_vote(network, functions,
     _, (scores, positive) = served(tmp_path / "model.onnx", X.astype("float32"))
     assert scores == pytest.approx(model.decision_function(X), abs=1e-5)
     assert np.array_equal(positive, model.predict(X) == 1)
+
+
+@pytest.mark.parametrize(("names", "told"), [(None, r"\[0, 2\] \(from 0\)"), (tuple("abcd"), r"\['a', 'c'\]")])
+def test_onnx_keeps_the_digits_of_columns_far_from_0_in_float64_and_warns_of_them_in_float32(
+    names, told, functions, tmp_path
+):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    far = X + [1.7e9, 0, 20260000, 1000]
+    model = model_of(functions, encoder=InputEncoder(standardiser=Standardiser.fit(far), names=names))
+    model.threshold = float(np.sort(model.decision_function(far))[29:31].mean())
+    with pytest.warns(UserWarning, match=rf'other labels .* here {told}. Give input_dtype="float64"'):
+        export_onnx(model, tmp_path / "single.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        export_onnx(model, tmp_path / "double.onnx", input_dtype="float64")
+    _, (scores, positive) = served(tmp_path / "double.onnx", far)
+    assert scores == pytest.approx(model.decision_function(far), abs=1e-5) and scores.dtype == np.float32
+    assert np.array_equal(positive, model.predict(far) == 1)
+    _, (_, positive) = served(tmp_path / "single.onnx", far.astype("float32"))
+    assert not np.array_equal(positive, model.predict(far) == 1)
+
+
+@pytest.mark.parametrize("input_dtype", ["float32", "float64"])
+def test_onnx_of_an_unscaled_model_takes_rows_in_either_dtype(input_dtype, functions, tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    model = model_of(functions)
+    export_onnx(model, tmp_path / "model.onnx", input_dtype)
+    _, (scores, _) = served(tmp_path / "model.onnx", X.astype(input_dtype))
+    assert scores == pytest.approx(model.decision_function(X), abs=1e-5)
+
+
+def test_onnx_of_another_input_dtype_is_refused(model, tmp_path):
+    with pytest.raises(ValueError, match="input_dtype must be 'float32' or 'float64', got 'float16'"):
+        export_onnx(model, tmp_path / "model.onnx", input_dtype="float16")
 
 
 def test_onnx_of_an_unscaled_linear_model_is_the_model(tmp_path):

@@ -40,13 +40,13 @@ def model_of(functions, **changes):
     return ClassModel(functions, own, multiclass.get("gmean"), labels, PRIORS, **{**fields, **changes})
 
 
-def served(model, path):
+def served(model, path, rows=X, **options):
     pytest.importorskip("onnx", reason="needs the extra onnx")
     runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
-    export_onnx(model, path)
+    export_onnx(model, path, **options)
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, {"X": X})))
+    return dict(zip(names, session.run(names, {"X": rows})))
 
 
 @pytest.mark.parametrize("rule", [None, np.diag([1.0, 0.5, 0.2]), FULL_RULE], ids=["argmax", "offsets", "linearised"])
@@ -77,3 +77,12 @@ def test_a_model_that_is_not_calibrated_has_no_probabilities(functions, tmp_path
     found = served(model, tmp_path / "m.onnx")
     assert list(found) == ["scores", "label"]
     assert found["scores"] == pytest.approx(model.decision_function(X), abs=1e-5)
+
+
+def test_columns_far_from_0_keep_their_digits_in_float64(functions, tmp_path):
+    far = X + [1.7e9, 0, 20260000, 0]
+    model = model_of(functions, encoder=InputEncoder(standardiser=Standardiser.fit(far)))
+    found = served(model, tmp_path / "m.onnx", far, input_dtype="float64")
+    assert found["scores"] == pytest.approx(model.decision_function(far), abs=1e-5)
+    with pytest.warns(UserWarning, match='Give input_dtype="float64"'):
+        served(model, tmp_path / "m.onnx")

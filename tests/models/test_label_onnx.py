@@ -31,13 +31,13 @@ def model_of(dtype="float32", **changes):
     return MultilabelModel(functions, own, Averaged("f1"), ("a", "b", "c"), PRIORS, **fields)
 
 
-def served(model, path):
+def served(model, path, rows=X, **options):
     pytest.importorskip("onnx", reason="needs the extra onnx")
     runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
-    export_onnx(model, path)
+    export_onnx(model, path, **options)
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    inputs = {"X": X.astype(model.functions.network.dtype)}
+    inputs = {"X": rows.astype(options.get("input_dtype", model.functions.network.dtype))}
     return dict(zip(names, session.run(names, inputs))), session.get_modelmeta().custom_metadata_map
 
 
@@ -68,3 +68,12 @@ def test_a_model_that_is_not_calibrated_has_no_probabilities(tmp_path):
     found, _ = served(model, tmp_path / "m.onnx")
     assert list(found) == ["scores", "labels"]
     assert found["scores"] == pytest.approx(model.decision_function(X), abs=1e-5)
+
+
+def test_columns_far_from_0_keep_their_digits_in_float64(tmp_path):
+    far = X + [1.7e9, 0, 20260000, 0]
+    model = model_of(encoder=InputEncoder(standardiser=Standardiser.fit(far)))
+    found, _ = served(model, tmp_path / "m.onnx", far, input_dtype="float64")
+    assert found["scores"] == pytest.approx(model.decision_function(far), abs=1e-5)
+    with pytest.warns(UserWarning, match='Give input_dtype="float64"'):
+        served(model, tmp_path / "m.onnx")
