@@ -109,10 +109,10 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         Dtype of weights and scores.
     warm_start : bool, default False
         Start each `fit` from the weights and the encoder of the last one.
-    checkpoint : path, optional
-        File from which an interrupted run can be resumed; see `Checkpoint`. Default: no file is written.
+    checkpoint : path or Checkpoint, optional
+        File from which an interrupted run can be resumed. Default: no file is written.
     resume : bool, default False
-        Resume from the checkpoint, if there is one.
+        Resume from the checkpoint, if there is one; so does `Checkpoint(path, resume=True)`.
     backend : {"c", "jax"}, default "c"
         Compile to C++ or through JAX.
     comm : communicator, optional

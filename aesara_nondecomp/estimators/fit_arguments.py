@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -112,8 +113,9 @@ class FitArguments(FittedMixin):
         return network_maker(spec.network, spec.functions, spec.n_scores)
 
     def _checkpoint(self) -> Checkpoint | None:
-        if self.checkpoint is not None:
-            return Checkpoint(self.checkpoint, resume=self.resume)
+        checkpoint: Checkpoint | None = check_parameters(checkpoint=self.checkpoint)["checkpoint"]
+        if checkpoint is not None:
+            return replace(checkpoint, resume=self.resume or checkpoint.resume)
         require(not self.resume, "resume needs a checkpoint: give its path as `checkpoint`", self.checkpoint)
         return None
 

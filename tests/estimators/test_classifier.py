@@ -29,7 +29,7 @@ from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
-from aesara_nondecomp import MeasureClassifier, measure_scorer, mlp  # noqa: E402
+from aesara_nondecomp import Checkpoint, MeasureClassifier, measure_scorer, mlp  # noqa: E402
 from aesara_nondecomp._aesara.imports import aesara  # noqa: E402
 from aesara_nondecomp.data import Standardiser, stratified_split  # noqa: E402
 from aesara_nondecomp.estimators import classifier as classifier_module  # noqa: E402
@@ -308,6 +308,20 @@ def test_a_checkpoint_is_gone_on_from(tmp_path, fitted):
     stopped = tiny(checkpoint=tmp_path / "c.npz", on_step=lambda step: step.step == 15).fit(X, Y)
     assert stopped.n_iter_ == 15
     resumed = tiny(checkpoint=tmp_path / "c.npz", resume=True).fit(X, Y)
+    assert np.array_equal(parameters(resumed), parameters(fitted))
+
+
+@pytest.mark.parametrize("either", [{"resume": True}, {}])
+def test_a_checkpoint_says_itself_how_often_it_is_written_and_whether_a_run_goes_on(either, tmp_path, fitted):
+    path, dates = tmp_path / "c.npz", []
+
+    def look(step):
+        dates.append(path.exists() and path.stat().st_mtime_ns)
+        return step.step == 15
+
+    tiny(checkpoint=Checkpoint(path, every=4), on_step=look).fit(X, Y)
+    assert len(set(dates)) == 4  # none, after 4, 8 and 12 steps
+    resumed = clone(tiny(checkpoint=Checkpoint(path, resume=not either), **either)).fit(X, Y)
     assert np.array_equal(parameters(resumed), parameters(fitted))
 
 

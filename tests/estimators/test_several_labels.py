@@ -50,6 +50,17 @@ def test_predictions_are_those_of_fit(classifier):
     np.testing.assert_array_equal(classifier.classes_, [0, 1, 2])
 
 
+def test_a_checkpoint_is_taken_as_by_fit(tmp_path):
+    classifier = MeasureClassifier("f1", validation=None, **QUICK)
+    whole = clone(classifier).fit(X, Y)
+    path = tmp_path / "c.npz"
+    stop = {"checkpoint": an.Checkpoint(path), "on_step": lambda step: step.step == 15}
+    clone(classifier).set_params(**stop).fit(X, Y)
+    resumed = clone(classifier).set_params(checkpoint=an.Checkpoint(path, resume=True)).fit(X, Y)
+    np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
+    assert resumed.n_iter_ == 60
+
+
 def test_its_report_is_that_of_its_model(classifier, tmp_path):
     facts = classifier.report(X, Y, tmp_path / "a.html", n_resamples=5)
     assert facts == classifier.model_.report(X, Y, tmp_path / "b.html", n_resamples=5)
