@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
 import re
 import signal
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from mpi4py import MPI
 import aesara_nondecomp as an
 from aesara_nondecomp import drivers, networks
 from aesara_nondecomp.data import disk_rows, samplers, streamed_tables
+from aesara_nondecomp.training import checkpoints
 from aesara_nondecomp.training.recipes import Phase, Recipe
 
 STEPS = 200
@@ -227,6 +230,25 @@ def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = 
     )  # fmt: skip
     if comm.rank == 0:
         np.savez(out, *model.parameters, steps=len(model.history))
+
+
+def full_disk(comm, out: str) -> None:
+    """The first process cannot write the checkpoint, which it is the only one to do."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+
+    def fail(path, *content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    checkpoints.write_archive = fail
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = trained(
+            shared, X[own], y[own], drivers.CrossEntropy(PRIOR), comm=comm, validation=None,
+            checkpoint=an.Checkpoint(f"{out}.npz", every=20),
+        )  # fmt: skip
+    told = sum("could not be written" in str(warning.message) for warning in caught)
+    Path(f"{out}.{comm.rank}").write_text(json.dumps([len(model.history), told]))
 
 
 def failing(comm) -> None:

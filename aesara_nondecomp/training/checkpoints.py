@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
-from aesara_nondecomp._checks import positive_int, require
+from aesara_nondecomp._checks import positive_int, require, warn_caller
 from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp._files import check_writable
 from aesara_nondecomp.data.features import row_slices
@@ -38,7 +38,8 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path-like
-        An .npz file in a folder that exists. It is replaced as a whole, so it is complete at every moment.
+        An .npz file in a folder that exists. It is replaced as a whole, so it is complete at every moment. If it cannot
+        be written later on, as on a full disk, `fit` warns once and goes on.
     every : int, default 500
         Steps between two writes, at least 1. The last step is written too.
     resume : bool, default False
@@ -84,12 +85,12 @@ class CheckpointFile:
     ValueError
         If the folder does not exist, the path is a folder itself, or the file is no usable checkpoint.
     OSError
-        If the file cannot be written, or not be read.
+        If the file cannot be written, as far as that shows before the work, or not be read.
     """
 
     def __init__(self, checkpoint: Checkpoint, comm: Communicator = LOCAL):
         self.path, self.every = Path(checkpoint.path), checkpoint.every
-        self._is_root = comm.rank == 0
+        self._is_root, self._warned = comm.rank == 0, False
         self._stored = comm.bcast(all_succeed(comm, lambda: self._read(checkpoint.resume)))
         self.start = self._stored[0]["start"] if self._stored else None
 
@@ -132,7 +133,7 @@ class CheckpointFile:
         return header, arrays
 
     def write(self, fitting: CrossFit) -> None:
-        """Store the networks as they are after the last step.
+        """Store the networks as they are after the last step, if the file can be written.
 
         Parameters
         ----------
@@ -143,6 +144,11 @@ class CheckpointFile:
         ------
         ValueError
             If a number is not finite; the file stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            At the first failure to write the file, which stays as it was.
         """
         values, arrays = fitting.run.state()  # in all processes, as all refuse one that is not finite
         if not self._is_root:
@@ -157,7 +163,20 @@ class CheckpointFile:
             values, own = _pack_trained(trained)
             header["done"].append(values)
             arrays.update({f"network{k}.{name}": value for name, value in own.items()})
-        write_archive(self.path, "checkpoint", header, arrays)
+        try:
+            write_archive(self.path, "checkpoint", header, arrays)
+        except OSError as problem:  # the run in memory is worth more than its copy
+            self._warn_once(len(fitting.history), problem)
+
+    def _warn_once(self, made: int, problem: OSError) -> None:
+        """Warn that the file was not written; of several failures only the first is told."""
+        if not self._warned:
+            self._warned = True
+            warn_caller(
+                f"the checkpoint after {made} steps could not be written: {problem}. Training goes on, and later "
+                "writes are tried; the file of an earlier one is intact. Make room for it, or the run can only be "
+                "resumed from there."
+            )
 
     def _check(self, stored: dict[str, str]) -> None:
         mine = self._kept["fingerprint"]

@@ -490,6 +490,11 @@ def test_a_killed_process_ends_the_job_and_another_number_of_them_resumes_it(tmp
 
 
 @needs_mpi
+def test_a_checkpoint_that_cannot_be_written_ends_no_job_and_is_told_once(tmp_path):
+    assert written(2, tmp_path / "out", "full_disk") == [[200, 1], [200, 0]]
+
+
+@needs_mpi
 def test_an_error_in_one_process_ends_the_job_with_its_message():
     failed = mpirun(2, "failing", seconds=60)
     assert failed.returncode != 0

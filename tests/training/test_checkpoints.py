@@ -1,6 +1,9 @@
 """Interrupted runs: resumed, they end as if undisturbed, to the last bit; what does not fit is refused."""
 
+import errno
+import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +15,8 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp import Checkpoint, EarlyStopping, Recipe, TrainFunctions, mlp
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
+from aesara_nondecomp.models.archive import read_archive
+from aesara_nondecomp.training import checkpoints
 from aesara_nondecomp.training.recipes import Phase, Problem, recipe_for
 
 N_ROWS, D, STEPS = 240, 4, 60
@@ -155,6 +160,35 @@ def test_a_recipe_can_be_used_again(functions):
     mine = recipe(Phase(Mix(DUPLE("qmean", P), CrossEntropy(P))))
     first, second = (fit(X, Y, algorithm=mine, network=functions, seed=3, steps=20, batch_size=32) for _ in range(2))
     assert same(first.parameters, second.parameters)
+
+
+# -- a full disk -----------------------------------------------------------------------------------------------------
+
+
+def full_disk_at(monkeypatch, *failing: int):
+    """Let some of the writes fail, counted from 1."""
+    count, write = itertools.count(1), checkpoints.write_archive
+
+    def write_or_fail(path, *content):
+        if next(count) in failing:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write(path, *content)
+
+    monkeypatch.setattr(checkpoints, "write_archive", write_or_fail)
+
+
+def test_a_write_that_fails_ends_no_run_and_is_told_once(functions, path, monkeypatch):
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "network": functions}
+    undisturbed = fit(X, Y, "qmean", **options)
+    full_disk_at(monkeypatch, 2, 3, 6)  # of 6, after 10 steps each
+    message = r"checkpoint after 20 steps could not be written: .*No space left.*run.npz'. Training goes on"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model = fit(X, Y, "qmean", checkpoint=Checkpoint(path, every=10), **options)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert same(model.parameters, undisturbed.parameters)
+    assert read_archive(path, "checkpoint")[1]["history"].shape[0] == 50
+    resumed = fit(X, Y, "qmean", checkpoint=Checkpoint(path, resume=True), **options)
+    assert same(resumed.parameters, undisturbed.parameters)
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------------------------
