@@ -232,6 +232,18 @@ def checkpointed(comm, out: str, checkpoint: str, victim: str = "-1", at: str = 
         np.savez(out, *model.parameters, steps=len(model.history))
 
 
+def stopped_or_resumed(comm, out: str, checkpoint: str, validation: str, stop: str) -> None:
+    """A run that goes on from a checkpoint, if there is one, and is stopped after a step unless that is 0."""
+    (X, y), shared = rows(), functions()
+    own = part_of(comm, len(y))
+    model = trained(
+        shared, X[own], y[own], drivers.CrossEntropy(PRIOR), comm=comm, validation=json.loads(validation),
+        checkpoint=an.Checkpoint(checkpoint, resume=True), on_step=lambda step: step.step == int(stop),
+    )  # fmt: skip
+    if comm.rank == 0:
+        np.savez(out, *model.parameters, steps=len(model.history))
+
+
 def full_disk(comm, out: str) -> None:
     """The first process cannot write the checkpoint, which it is the only one to do."""
     (X, y), shared = rows(), functions()

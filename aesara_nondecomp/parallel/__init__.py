@@ -25,10 +25,11 @@ from aesara_nondecomp.parallel.collectives import (
     on_root,
 )
 from aesara_nondecomp.parallel.functions import DistributedFunctions, Functions, distributed
-from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, distribute_rows, gather_vectors
+from aesara_nondecomp.parallel.rows import DistributedRows, LocalBatch, distribute_rows, gather_vectors, rows_digest
 
 __all__ = [
     "LOCAL", "CommonError", "Communicator", "DistributedFunctions", "DistributedRows", "Functions", "LocalBatch",
     "SingleProcess", "abort_on_error", "agree", "all_succeed", "allgather", "comm_world", "common_error",
     "communicator", "distribute_rows", "distributed", "gather_vectors", "local_indices", "local_slice", "on_root",
+    "rows_digest",
 ]  # fmt: skip

@@ -142,7 +142,8 @@ def abort_on_error(comm: Communicator) -> Iterator[None]:
         traceback.print_exc()
         print(
             f"process {comm.rank} of {comm.size} failed, and the job ends with it. "
-            "If it kept a checkpoint, run it again with resume=True, on any number of processes.",
+            "If it kept a checkpoint, run it again with resume=True, on any number of processes, with the rows in the "
+            "same order.",
             file=sys.stderr,
             flush=True,
         )

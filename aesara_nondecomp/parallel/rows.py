@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
-from aesara_nondecomp._communicator import Communicator
+from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp.data import (
     BatchSource,
     Standardiser,
@@ -70,7 +70,6 @@ class DistributedRows(BatchSource):
         if len(indices) and indices[-1] - indices[0] + 1 != len(indices):
             self._place = np.full(n, -1, dtype=np.int64)
             self._place[indices] = np.arange(len(indices))
-        self._digest: str | None = None
         self._buffer = np.empty((0, self.shape[1]), dtype=self.dtype)
 
     def batch(self, indices: NDArray[Any]) -> LocalBatch:
@@ -175,11 +174,8 @@ class DistributedRows(BatchSource):
         ValueError
             In all processes, if an entry is not finite in any of them.
         """
-        digest = f"{self.digest()} standardised" if standardiser else self.digest()
         own = all_succeed(self.comm, lambda: prepare_rows(self.own, dtype, standardiser) if len(self.indices) else None)
-        rows = self.with_own(np.zeros((0, self.shape[1]), dtype) if own is None else own)
-        rows._digest = digest
-        return rows
+        return self.with_own(np.zeros((0, self.shape[1]), dtype) if own is None else own)
 
     @property
     def sparse(self) -> bool:
@@ -234,23 +230,21 @@ class DistributedRows(BatchSource):
     def digest(self) -> str:
         """Compute a digest of all entries in their order, independent of how the rows are distributed.
 
-        The digest of standardised rows is made from the raw rows, since the last digits of means and deviations depend
-        on the distribution.
+        Of rows that are standardised it is not: the last digits of means and deviations depend on the distribution.
 
         Returns
         -------
         str
         """
-        if self._digest is None:
-            own = all_succeed(self.comm, self._own_hash)  # to read rows of a table may fail
-            total = sum(self.comm.allgather(own)) % 2**64
-            self._digest = f"{self.shape} {self.dtype} {total:016x}"
-        return self._digest
+        own = all_succeed(self.comm, self._own_hash)  # to read rows of a table may fail
+        total = sum(self.comm.allgather(own)) % 2**64
+        return f"{self.shape} {self.dtype} {total:016x}"
 
     def _own_hash(self) -> int:
+        parts = [slice(None)] if is_sparse(self.own) else row_slices(*self.own.shape)
         return sum(  # wraps around, in any order
             int((_row_hashes(self.own[part]) * _mixed(self.indices[part].astype(np.uint64))).sum(dtype=np.uint64))
-            for part in row_slices(*self.own.shape)
+            for part in parts
         )
 
     def _total(self, parts: Any) -> NDArray[Any]:
@@ -326,11 +320,36 @@ def distribute_rows(comm: Communicator, n_own: int, make: Callable[[], Any]) -> 
     return DistributedRows(comm, own, np.arange(before, before + n_own), sum(lengths))
 
 
+def rows_digest(rows: Any) -> str:
+    """Compute a digest of rows that is the same for any number of processes; see `DistributedRows.digest`.
+
+    Parameters
+    ----------
+    rows : array, LazyRows, CSR matrix or DistributedRows, shape (n, d)
+        Not yet standardised.
+
+    Returns
+    -------
+    str
+    """
+    n: int = rows.shape[0]
+    spread = rows if isinstance(rows, DistributedRows) else DistributedRows(LOCAL, rows, np.arange(n), n)
+    return spread.digest()
+
+
 def _row_hashes(rows: Any) -> NDArray[Any]:
-    """One hash per row, of all bits of its entries."""
-    rows = rows.toarray() if is_sparse(rows) else np.ascontiguousarray(rows)
-    bits = rows.view(f"u{rows.dtype.itemsize}").astype(np.uint64)
-    return _mixed(_mixed(bits) @ _mixed(np.arange(rows.shape[1], dtype=np.uint64)))
+    """One hash per row, of all bits of its entries; those of a sparse row are those of a dense one."""
+    columns = _mixed(np.arange(rows.shape[1], dtype=np.uint64))
+    if not is_sparse(rows):
+        return _mixed(_mixed(_bits(np.ascontiguousarray(rows))) @ columns)
+    of_zero = _mixed(np.zeros(1, dtype=np.uint64))
+    moves = (_mixed(_bits(rows.data)) - of_zero) * columns[rows.indices]
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(moves)])
+    return _mixed(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]] + of_zero * columns.sum())
+
+
+def _bits(values: NDArray[Any]) -> NDArray[Any]:
+    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
 
 
 def _mixed(values: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import positive_int, require, warn_caller
 from aesara_nondecomp._communicator import LOCAL, Communicator
 from aesara_nondecomp._files import check_writable
@@ -26,7 +25,7 @@ from aesara_nondecomp.measures.identity import identity
 from aesara_nondecomp.metrics import RunningConfusion
 from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
-from aesara_nondecomp.parallel import DistributedRows, all_succeed
+from aesara_nondecomp.parallel import all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
@@ -247,12 +246,12 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
     dict of str to str
         Short texts by the names of data and settings.
     """
-    run, validation = fitting.run, fitting.monitor
+    run, validation, data = fitting.run, fitting.monitor, fitting.data
     schedule = [run.settings.schedule(step) for step in range(0, run.total, max(1, run.total // 100))]
     network = run.functions.network
     parts = {
         "networks": fitting.count,
-        "features": _digest(run.rows.X),
+        "features": "".join(data.digests[:1]),
         "labels": _digest(run.rows.signs[:, None]),
         "sample_weight": "none" if run.rows.weight is None else _digest(run.rows.weight[:, None]),
         "network": network.description or [str(p.get_value(borrow=True).shape) for p in network.parameters],
@@ -265,7 +264,8 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
     if run.rows.cell is not None:
         parts["groups"] = _digest(run.rows.cell[:, None])
     if validation:
-        parts["validation"] = [_digest(validation.X), _digest(validation.signs[:, None])]
+        folds = [_digest(rows[:, None]) for fold in data.folds for rows in fold]
+        parts["validation"] = [*data.digests[1:], *folds, _digest(validation.signs[:, None])]
         if validation.cell is not None:
             parts["validation"] += [_digest(validation.cell[:, None])]
         parts["evaluations"] = [
@@ -309,14 +309,11 @@ def _name_of(value: Any) -> str:
     return identity(value) if isinstance(value, (Averaged, Measure, MulticlassMeasure)) else type(value).__name__
 
 
-def _digest(X: Any) -> str:
-    """Digest of an array, LazyRows or CSR matrix, read slice by slice, or of distributed rows."""
-    if isinstance(X, DistributedRows):
-        return X.digest()
+def _digest(X: NDArray[Any]) -> str:
+    """Digest of an array, read slice by slice."""
     digest = hashlib.blake2b(f"{X.shape} {np.dtype(X.dtype).str}".encode(), digest_size=16)
-    parts = (X.indptr, X.indices, X.data) if is_sparse(X) else (X[s] for s in row_slices(*X.shape))
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
+    for part in row_slices(*X.shape):
+        digest.update(np.ascontiguousarray(X[part]).tobytes())
     return digest.hexdigest()
 
 

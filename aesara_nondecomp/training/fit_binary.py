@@ -112,7 +112,7 @@ def fit_binary(
         X, y, network=trained, encoder=further.encoder if further else None, positive=positive,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
         refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm,
-        uses_cells=uses_cells, groups=groups,
+        uses_cells=uses_cells, groups=groups, digests=given["checkpoint"] is not None,
     )  # fmt: skip
     if positive is None and further is None and comm.rank == 0:
         _warn_of_frequent_positives(data, measure, constraints)

@@ -156,7 +156,7 @@ def fit_classes(
         X, y, network=trained, encoder=further.encoder if further else None,
         sample_weight=sample_weight, validation=stopping and stopping.validation, validation_groups=validation_groups,
         refit=refits, standardize=given["standardize"], seed=trainer.rng, comm=comm, multiclass=True,
-        uses_cells=uses_cells, groups=groups,
+        uses_cells=uses_cells, groups=groups, digests=given["checkpoint"] is not None,
     )  # fmt: skip
     cells = Cells(_priors(data), None, len(classes)) if data.cells is None else data.cells
     assert isinstance(cells, Cells)

@@ -118,7 +118,7 @@ def fit_labels(
     data = prepare(
         X, codes, network=trained, encoder=further.encoder if further else None, sample_weight=sample_weight,
         validation=rows_held_out, validation_groups=validation_groups, refit=refits, standardize=given["standardize"],
-        seed=trainer.rng, comm=comm, sets=sets,
+        seed=trainer.rng, comm=comm, sets=sets, digests=given["checkpoint"] is not None,
     )  # fmt: skip
     priors = _priors(data, sets)
     functions = _functions(data, priors, sets, optimizer, value_or(backend, "c"))

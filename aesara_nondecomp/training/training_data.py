@@ -35,6 +35,7 @@ from aesara_nondecomp.parallel import (
     common_error,
     distribute_rows,
     gather_vectors,
+    rows_digest,
 )
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.folds import Fold, is_pair
@@ -77,6 +78,8 @@ class TrainingData(NamedTuple):
         Of the training rows, where they play a part.
     weight_when_held : array, shape (n,), or None
         Weights that rows have in the folds where they are held out; None for those that they have in training.
+    digests : tuple of str
+        Of the features of the rows, and of those held out, before they were scaled; empty if nobody asked for them.
     """
 
     rows: TrainingRows
@@ -88,6 +91,7 @@ class TrainingData(NamedTuple):
     folds: tuple[Fold, ...] = ()
     cells: Any = None
     weight_when_held: NDArray[Any] | None = None
+    digests: tuple[str, ...] = ()
 
     def with_held_prior(self, prior: float) -> TrainingData:
         """The same data, in which positives have another share of the rows held out, by weight.
@@ -172,6 +176,7 @@ def prepare(
     groups: Any = None,
     multiclass: bool = False,
     sets: NDArray[Any] | None = None,
+    digests: bool = False,
 ) -> TrainingData:
     """Encode labels and inputs, hold out validation rows, and learn the encoder from the training rows alone.
 
@@ -212,6 +217,8 @@ def prepare(
     sets : bool array, shape (m, L), optional
         Sets of labels, of which `y` then has the number of each row's, and which the cells then are; so it is in
         validation rows of the caller's own. Default: a row has one label.
+    digests : bool, default False
+        Compute digests of the features, by which a checkpoint knows them again.
 
     Returns
     -------
@@ -251,10 +258,17 @@ def prepare(
         with rows_among_all(rows):
             return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
+    marks: list[str] = []
+    if digests:  # before they are scaled, as the last digits of the result depend on the number of processes
+        scaled = " standardised" if learned.standardiser else ""
+        marks = [rows_digest(part) + scaled for part in (train, held and held.X) if part is not None]
     rows_to_train = TrainingRows(prepared(train, split.train), split.signs, split.weight, split.cell)
     counted = None if split.groups is None else _count(split, split.groups, multiclass)
     to_validate = None if held is None else held._replace(X=prepared(held.X, split.held))
-    return TrainingData(rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted)
+    return TrainingData(
+        rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted,
+        digests=tuple(marks),
+    )  # fmt: skip
 
 
 def _count(split: Split, groups: Groups, multiclass: bool) -> Any:
