@@ -15,7 +15,7 @@ import numpy as np
 
 Choice = TypeVar("Choice")
 PACKAGE = os.path.dirname(__file__) + os.sep
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, which says nothing to a reader
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory
 LONGEST_SHOWN = 400  # characters of a value in a message
 LARGEST_INT = 2**63  # what NumPy's integers hold is below it
 
@@ -36,10 +36,15 @@ def shown(value: Any) -> str:
     """A value as a message shows it: its repr, shortened; some have none, such as an int of 5,000 digits."""
     try:
         plain = value.item() if isinstance(value, np.generic) else value  # NumPy 2 writes np.float64(0.5)
-        text = _ADDRESS.sub("", " ".join(repr(plain).split()))
+        text = without_addresses(" ".join(repr(plain).split()))
     except Exception:  # a repr can raise anything
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
+
+
+def without_addresses(text: str) -> str:
+    """A repr without the places of objects in memory, which say nothing to a reader, and are others in each process."""
+    return _ADDRESS.sub("", text)
 
 
 def is_null(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._aesara.imports import aesara
-from aesara_nondecomp._checks import random_generator
+from aesara_nondecomp._checks import random_generator, without_addresses
 from aesara_nondecomp.ops import Lookup
 
 
@@ -65,6 +66,8 @@ class Network:
         Number of scores of a row.
     generators : list of shared random generators
         Those behind `training_scores`.
+    graph_digest : str
+        Of the graphs of the scores, without the values of the parameters.
 
     Raises
     ------
@@ -139,6 +142,12 @@ class Network:
     def generators(self) -> list[Any]:
         """The shared random generators behind `training_scores`."""
         return [generator for generator, _ in self.streams.state_updates] if self.streams else []
+
+    @property
+    def graph_digest(self) -> str:
+        """Tells graphs of one's own apart that have parameters of the same shapes."""
+        text = aesara.printing.debugprint([self.scores, self.training_scores], file="str")
+        return hashlib.blake2b(without_addresses(text).encode(), digest_size=16).hexdigest()
 
     def initialise(self, seed: Any = None) -> None:
         """Draw fresh values of the parameters; a network without `draw` returns to its first ones.

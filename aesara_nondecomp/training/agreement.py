@@ -57,5 +57,5 @@ def _stated(value: Any) -> Any:
     if isinstance(value, TrainFunctions):
         return [_stated(value.network), repr(value.optimizer), value.backend]
     if isinstance(value, Network):
-        return value.description or [str(p.type) for p in value.parameters]
+        return value.description or [*(str(p.type) for p in value.parameters), value.graph_digest]
     return repr(value) if isinstance(value, Optimiser) else value

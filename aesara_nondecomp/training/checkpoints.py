@@ -29,6 +29,8 @@ from aesara_nondecomp.parallel import all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
+LATER = ("backend", "network graph")  # parts of the fingerprint that the first checkpoints of this version lack
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -179,6 +181,7 @@ class CheckpointFile:
 
     def _check(self, stored: dict[str, str]) -> None:
         mine = self._kept["fingerprint"]
+        stored = {**{name: mine[name] for name in LATER if name in mine}, **stored}
         differing = sorted(name for name in {*stored, *mine} if stored.get(name) != mine.get(name))
         if differing:
             raise ValueError(
@@ -256,11 +259,14 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         "sample_weight": "none" if run.rows.weight is None else _digest(run.rows.weight[:, None]),
         "network": network.description or [str(p.get_value(borrow=True).shape) for p in network.parameters],
         "dtype": network.dtype,
+        "backend": run.functions.backend,
         "optimizer": repr(run.functions.optimizer),
         "recipe": [[plain(phase.driver), phase.share, phase.head_only] for phase in run.phases],
         **run.settings._replace(schedule=schedule)._asdict(),  # type: ignore[arg-type]
         **more,
     }
+    if not network.description:
+        parts["network graph"] = network.graph_digest
     if run.rows.cell is not None:
         parts["groups"] = _digest(run.rows.cell[:, None])
     if validation:

@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aesara_nondecomp import EarlyStopping, MeasureClassifier, TrainFunctions, fit, linear
+from aesara_nondecomp import EarlyStopping, MeasureClassifier, Network, TrainFunctions, fit, linear
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.data import LazyRows, Standardiser, raw_rows
 from aesara_nondecomp.data.table_columns import TableColumns
 from aesara_nondecomp.networks import mlp
@@ -222,6 +223,11 @@ def test_an_error_in_one_process_is_raised_in_all():
                 raise problem
 
 
+def own_network(activation) -> Network:
+    rows, W = at.matrix("rows", dtype="float32"), aesara.shared(np.ones((3, 1), "float32"))
+    return Network(rows, activation(at.dot(rows, W)), [W])
+
+
 SETTINGS_THAT_DIFFER = {
     "learning_rate": (0.1, 0.2),
     "steps": (10, None),
@@ -243,6 +249,7 @@ SETTINGS_THAT_DIFFER = {
     "positive": (0, 1),
     "seed": (1, 2),
     "on_step": (None, print),
+    "network: graphs of one's own": (own_network(at.tanh), own_network(at.sigmoid)),
     "checkpoint": (None, "run.npz"),
     "backend": (None, "c"),
 }

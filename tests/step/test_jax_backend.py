@@ -348,6 +348,13 @@ def test_new_masks_are_not_traced_again(build, monkeypatch):
     assert len(traces) == 1 and len(norms) > 1
 
 
+def test_a_checkpoint_of_the_other_backend_is_refused(data, tmp_path):
+    options = {"network": lambda d: networks.mlp(d, (4,)), "steps": 20, "seed": 3, "validation": None}
+    an.fit(*data, "qmean", checkpoint=tmp_path / "run.npz", on_step=lambda step: step.step == 7, **options)
+    with pytest.raises(ValueError, match="is of another run: it differs in backend"):
+        an.fit(*data, "qmean", backend="jax", checkpoint=Checkpoint(tmp_path / "run.npz", resume=True), **options)
+
+
 def test_a_resumed_run_with_dropout_ends_as_the_undisturbed_one(data, tmp_path):
     options = {
         "network": TrainFunctions(networks.mlp(d, (4,), dropout=0.5), "sgd", "jax"),

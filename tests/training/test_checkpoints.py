@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp import Checkpoint, EarlyStopping, Recipe, TrainFunctions, mlp
+from aesara_nondecomp import Checkpoint, EarlyStopping, Network, Recipe, TrainFunctions, mlp
+from aesara_nondecomp._aesara.imports import aesara, at
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
-from aesara_nondecomp.models.archive import read_archive
+from aesara_nondecomp.models.archive import read_archive, write_archive
 from aesara_nondecomp.training import checkpoints
 from aesara_nondecomp.training.recipes import Phase, Problem, recipe_for
 
@@ -297,6 +298,39 @@ def test_a_checkpoint_of_another_network_or_optimiser_is_refused(stopped, path):
         fit(**stopped, network=mlp(D, (7,)), optimizer="adam", checkpoint=Checkpoint(path, resume=True))
     with pytest.raises(ValueError, match="differs in optimizer"):
         fit(**stopped, network=mlp(D, (6,)), optimizer="sgd", checkpoint=Checkpoint(path, resume=True))
+
+
+def own_network(activation):
+    rows, rng = at.matrix("rows", dtype="float32"), np.random.default_rng(0)
+    W, V = (aesara.shared(rng.normal(size=shape).astype("float32")) for shape in ((D, 3), (3, 1)))
+    streams = at.random.utils.RandomStream()
+    kept = streams.bernoulli(0.5, size=rows.shape).astype("float32")
+    scores = [at.dot(activation(at.dot(below, W)), V) for below in (rows, kept * rows)]
+    return Network(rows, scores[0], [W, V], training_scores=scores[1], streams=streams)
+
+
+def test_a_checkpoint_of_another_network_of_ones_own_is_refused(stopped, path):
+    fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=path, on_step=stop_at(10))
+    resume = Checkpoint(path, resume=True)
+    with pytest.raises(ValueError, match="differs in network graph"):
+        fit(**{**stopped, "network": own_network(at.sigmoid)}, checkpoint=resume)
+    assert len(fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=resume).history) == STEPS
+
+
+def leave_out(name, path):
+    """Rewrite a checkpoint without a part of its fingerprint."""
+    header, arrays = read_archive(path, "checkpoint")
+    del header["fingerprint"][name]
+    write_archive(path, "checkpoint", header, arrays)
+
+
+def test_a_checkpoint_that_does_not_tell_its_backend_or_graph_is_resumed(stopped, path):
+    leave_out("backend", path)
+    assert len(fit(**stopped, checkpoint=Checkpoint(path, resume=True)).history) == STEPS
+    fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=path, on_step=stop_at(10))
+    leave_out("network graph", path)
+    resumed = fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=Checkpoint(path, resume=True))
+    assert len(resumed.history) == STEPS
 
 
 def test_how_often_checkpoints_are_written_may_change(stopped, path):
