@@ -303,8 +303,11 @@ def test_an_entry_that_is_not_finite_is_named_by_its_row_among_all(tmp_path):
             rows = X.copy()
             rows[row, 2] = rows[39, 1] = np.inf
             table = {name: rows[:, column] for column, name in enumerate("abc")}
-            for kind in (rows, scipy.sparse.csr_matrix(rows), mapped(rows), table):
-                with pytest.raises(ValueError, match=rf"finite.* in row ({row}, column 2|39, column 1) \(from 0\)"):
+            of_matrix = rf"finite.* in row ({row}, column 2|39, column 1) \(from 0\)"
+            of_table = rf"column 'c' .*finite.* in row {row + 1} \(from 1\)|column 'b' .*finite.* in row 40 \(from 1\)"
+            matrices = [(kind, of_matrix) for kind in (rows, scipy.sparse.csr_matrix(rows), mapped(rows))]
+            for kind, message in [*matrices, (table, of_table)]:
+                with pytest.raises(ValueError, match=message):
                     fit(kind, np.arange(40) % 2, **{"network": linear(3), "seed": 0, **given})
     with pytest.raises(ValueError, match="in row 3, column 1"):
         fit(NAN, np.arange(40) % 3, "macro_f1", validation=0.3)
