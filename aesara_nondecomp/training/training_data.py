@@ -109,9 +109,7 @@ class TrainingData(NamedTuple):
             return self._replace(weight_when_held=weight_at_prior(self.rows.signs, self.rows.weight, prior))
         if self.held is None:
             return self
-        return self._replace(
-            held=self.held._replace(weight=weight_at_prior(self.held.signs, self.held.weight, prior))
-        )
+        return self._replace(held=self.held._replace(weight=weight_at_prior(self.held.signs, self.held.weight, prior)))
 
     def held_cells(self) -> list[NDArray[Any]]:
         """Cells of the rows held out from each network, where cells play a part.
