@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import is_sparse
 from aesara_nondecomp._checks import require
 from aesara_nondecomp.data import BatchSource, Standardiser
-from aesara_nondecomp.data.columns import FEW_BINS, bins_of_columns, columns_to_bin, numeric_columns, room_for_bins
+from aesara_nondecomp.data.columns import (
+    FEW_BINS,
+    JAGGED,
+    SPIKY,
+    TAILED,
+    bins_of_columns,
+    columns_to_bin,
+    numeric_columns,
+    room_for_bins,
+)
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.networks.tabular import Bin
 
@@ -60,12 +69,14 @@ class TableNetwork(NamedTuple):
         """
         if isinstance(rows, BatchSource) or is_sparse(rows) or not np.issubdtype(rows.dtype, np.number):
             return None
-        sample, of_sample = _sample(rows, weight)
+        chosen = _some_rows(len(rows), SAMPLED_ROWS)
+        sample, of_sample = _taken(chosen, rows, weight)
         numeric = numeric_columns(sample)
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
         scaling = Standardiser.robust(sample, numeric, of_sample)
-        bins = _bins(rows, labels, *columns_to_bin(scaling.transform(sample, np.float64), numeric), scaling)
+        to_bin = columns_to_bin(scaling.transform(sample, np.float64), numeric, labels[chosen])
+        bins = _bins(rows, labels, to_bin, scaling)
         if bins is None:
             return None
         options = {"hidden": _widths(self.n_scores, len(rows)), "numeric": tuple(numeric), "bins": tuple(bins)}
@@ -123,15 +134,16 @@ def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Sta
         needed = "bins of a tabular network are in units of scaled columns, so that it needs dense rows in memory"
         require(not description["bins"], f"{needed}, or a model to train further, which keeps its scaling", "others")
         return None
-    sample, of_sample = _sample(rows, weight)
+    sample, of_sample = _taken(_some_rows(len(rows), SAMPLED_ROWS), rows, weight)
     if not np.isfinite(sample).all():
         return None
     return Standardiser.robust(sample, sorted({*description["numeric"], *numeric_columns(sample)}), of_sample)
 
 
-def _sample(rows: Any, weight: NDArray[Any] | None) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+def _taken(
+    chosen: NDArray[np.intp], rows: Any, weight: NDArray[Any] | None
+) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     """Some rows, and their weights."""
-    chosen = _some_rows(len(rows), SAMPLED_ROWS)
     return np.asarray(rows[chosen], dtype=np.float64), None if weight is None else weight[chosen]
 
 
@@ -140,14 +152,13 @@ def _widths(n_scores: int, n_rows: int) -> tuple[int, int]:
     return WIDE if n_scores >= WIDE_SCORES and n_rows >= WIDE_ROWS else WIDTHS
 
 
-def _bins(
-    rows: Any, labels: NDArray[Any], spiky: list[int], tailed: list[int], scaling: Standardiser
-) -> list[Bin] | None:
-    """Bins of some columns, in units of the network's input; None if they are not finite."""
-    columns = sorted([*spiky, *tailed])
+def _bins(rows: Any, labels: NDArray[Any], to_bin: Mapping[str, list[int]], scaling: Standardiser) -> list[Bin] | None:
+    """Bins of columns of several kinds, in units of the network's input; None if they are not finite."""
+    columns = sorted(column for of_kind in to_bin.values() for column in of_kind)
     if not columns:
         return []
-    few = room_for_bins(len(rows)) // (len(spiky) or len(tailed)) <= FEW_BINS
+    sharing = len(to_bin[SPIKY]) or len(to_bin[TAILED]) or 1
+    few = not to_bin[JAGGED] and room_for_bins(len(rows)) // sharing <= FEW_BINS
     chosen = _some_rows(len(rows), SAMPLED_ROWS if few else BINNED_ROWS)
     blocks = np.array_split(chosen, -(-len(chosen) // SAMPLED_ROWS))
     values = np.concatenate([np.asarray(rows[block])[:, columns] for block in blocks])

@@ -5,11 +5,20 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 from aesara_nondecomp.data import Standardiser
-from aesara_nondecomp.data.columns import _left_out_likelihood, bins_of_columns, columns_to_bin, numeric_columns
+from aesara_nondecomp.data.columns import (
+    LEAVES_OF_A_CLASS,
+    _coarse_edges,
+    _left_out_likelihood,
+    _values_and_counts,
+    bins_of_columns,
+    columns_to_bin,
+    numeric_columns,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -43,9 +52,9 @@ def test_a_column_is_numeric_unless_it_holds_zeros_and_ones_alone():
 
 def bins_of(X, columns, labels=None, n_rows=None):
     """Of the columns that need them; labels of one class do not ask for more bins."""
-    spiky, tailed = columns_to_bin(X, columns)
-    binned = [*spiky, *tailed]
-    return bins_of_columns(X[:, binned], binned, np.zeros(len(X)) if labels is None else labels, n_rows)
+    labels = np.zeros(len(X)) if labels is None else labels
+    binned = sorted(itertools.chain(*columns_to_bin(X, columns, labels).values()))
+    return bins_of_columns(X[:, binned], binned, labels, n_rows)
 
 
 def edges_of(X, column=0, labels=None):
@@ -175,6 +184,84 @@ def test_only_the_columns_asked_for_are_binned_and_each_bin_names_its_own():
     assert {column for column, _, _ in bins_of(X, [1, 2])} == {2}
     assert bins_of(X, []) == []
     assert edges_of(X, 2)[-1] == 0.0
+
+
+# -- columns whose values tell what ranges of them do not ------------------------------------------------------------
+
+
+def codes_and_labels(n_codes, n=4000, n_classes=2):
+    """Numbers that stand for categories: each has a class of its own, which a tenth of the rows do not have."""
+    rng = np.random.default_rng(n_codes)
+    code = rng.integers(0, n_codes, n)
+    labels = np.where(rng.random(n) < 0.1, rng.integers(0, n_classes, n), rng.integers(0, n_classes, n_codes)[code])
+    return (code / n_codes * 4 - 2)[:, None], labels
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("n_codes", [30, 200])
+def test_numbers_that_stand_for_categories_have_an_edge_each(n_codes, n_classes):
+    X, labels = codes_and_labels(n_codes, n_classes=n_classes)
+    assert columns_to_bin(X, [0], labels) == {"spiky": [], "tailed": [], "jagged": [0]}
+    assert edges_of(X, 0, labels) == np.unique(X).tolist()
+
+
+def test_a_date_whose_season_tells_the_label_has_quantiles_as_edges():
+    day = np.arange(20_000.0) / 4
+    edges = edges_of((day / day.max() - 0.5)[:, None], 0, day % 365 < 40)
+    assert len(edges) == 257 and np.ptp(np.diff(edges)) < 1e-3
+
+
+def test_jagged_columns_have_one_bin_for_ten_rows_at_most_and_take_none_from_others():
+    X, labels = codes_and_labels(150, n=2000)
+    spiky = np.where(np.random.default_rng(1).random(2000) < 0.5, 0.0, np.linspace(-1, 1, 2000))[:, None]
+    bins = bins_of(np.hstack([spiky, X, X]), [0, 1, 2], labels)
+    of_column = [[each for each in bins if each[0] == column] for column in range(3)]
+    assert of_column[0] == bins_of(spiky, [0], labels)
+    assert len(of_column[1]) == len(of_column[2]) == 100
+
+
+SMOOTH = np.linspace(-3, 3, 4000)
+DRAWN = np.random.default_rng(3).random(4000)
+
+
+@pytest.mark.parametrize(
+    "share",
+    [
+        np.full(4000, 0.1),
+        1 / (1 + np.exp(-2 * SMOOTH)),
+        1 / (1 + np.exp(-20 * (SMOOTH - 2.5))),
+        SMOOTH > 1.5,
+        (SMOOTH > 1) & (SMOOTH < 1.2),
+        0.5 + 0.4 * np.sin(3 * SMOOTH),
+        np.exp(-(SMOOTH**2)),
+    ],
+    ids=["constant", "logistic", "steep", "step", "interval", "waves", "bell"],
+)
+@pytest.mark.parametrize("values", [SMOOTH, np.round(SMOOTH, 1)], ids=["distinct", "rounded"])
+def test_columns_that_smooth_features_can_follow_have_no_bins(values, share):
+    assert bins_of(values[:, None], [0], DRAWN < share) == []
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+@settings(max_examples=20, deadline=None)
+def test_coarse_edges_are_those_of_a_small_decision_tree(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    values = rng.permutation(200).astype(float)
+    labels = rng.integers(0, n_classes, 200)
+    peer = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=LEAVES_OF_A_CLASS * n_classes).fit(
+        values[:, None], labels
+    )
+    leaves = len(np.unique(peer.apply(values[:, None])))
+    found, counts = _values_and_counts(values, labels)
+    edges = _coarse_edges(found, counts, counts.sum(axis=1))
+    assert len(edges) == leaves == LEAVES_OF_A_CLASS * n_classes
+    of_range = np.searchsorted(edges, values, side="right")
+
+    def entropy(parts):
+        counts = [np.bincount(labels[parts == part], minlength=n_classes) for part in np.unique(parts)]
+        return sum(-np.sum(c[c > 0] * np.log(c[c > 0] / c.sum())) for c in counts)
+
+    assert entropy(of_range) == pytest.approx(entropy(peer.apply(values[:, None])))
 
 
 # -- medians and quartiles -------------------------------------------------------------------------------------------

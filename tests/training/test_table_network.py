@@ -31,6 +31,14 @@ def test_numeric_columns_are_waved_spiky_ones_binned_and_both_scaled_by_median_a
     assert (bins[0][1], bins[-1][2]) == (low, high)
 
 
+def test_numbers_that_stand_for_categories_are_learned():
+    rng = np.random.default_rng(4)
+    of_code, code = rng.permutation(np.arange(60) % 3 == 0), rng.integers(0, 60, 3000)
+    X, y = np.column_stack([code + 10_000.0, rng.normal(size=3000)]), of_code[code]
+    model = an.fit(X[:1500], y[:1500], "f1", validation=None, steps=300, seed=0)
+    assert model.value(X[1500:], y[1500:]) > 0.95
+
+
 def test_sample_weights_move_median_and_quartiles():
     weight = 1.0 + 9 * (TABLE[:, 3] > 45)
     _, scaling = made.of_rows(TABLE, Y, weight)
