@@ -16,6 +16,7 @@ from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.metrics.confusion import trivial_score
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.folds import AUTO
 from aesara_nondecomp.training.groups import warn_of_unreached
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.run import Settings, TrainingRows
@@ -53,11 +54,14 @@ def monitor_factory(
     # Where the model gets another threshold at the end, evaluations are compared at the best one of each.
     threshold = None if tunes(recipe, stopping) else recipe.threshold
     interval = stopping.interval(settings)
+    patient_until = settings.steps // 2 if goal is None and stopping.patience == AUTO else 0
 
     def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
         patience = stopping.patience_of(several=keep_all)
         X, signs, weight, cell = held
-        return ValidationMonitor(X, signs, weight, measure, interval, patience, threshold, keep_all, cell, goal)
+        return ValidationMonitor(
+            X, signs, weight, measure, interval, patience, threshold, keep_all, cell, goal, patient_until
+        )
 
     return monitor
 

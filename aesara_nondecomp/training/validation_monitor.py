@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # their modules take long to load, and most runs are of two c
     from aesara_nondecomp.step.class_functions import ClassFunctions
 
 
+NEAR_CHANCE = 0.1  # of the way from random predictions to perfect ones
+
+
 class Snapshot(NamedTuple):
     """A network at one evaluation.
 
@@ -59,6 +62,9 @@ class ValidationMonitor:
         Cell of each row, where cells play a part.
     goal : CellGoal, optional
         What is judged there in place of the measure alone: constraints, or the worst of the groups.
+    patient_until : int, default 0
+        Up to this step patience does not end a run that is hardly better than chance: with codes or dates among the
+        columns, a network may learn nothing for hundreds of steps, and then most of it.
 
     Attributes
     ----------
@@ -84,7 +90,9 @@ class ValidationMonitor:
         keep_all: bool = False,
         cell: NDArray[Any] | None = None,
         goal: CellGoal | None = None,
+        patient_until: int = 0,
     ):
+        self.patient_until = patient_until
         self.X, self.signs, self.weight, self.cell, self.goal = X, signs, weight, cell, goal
         self.measure, self.interval, self.patience = measure, interval, patience
         self.threshold, self.keep_all = threshold, keep_all
@@ -253,8 +261,17 @@ class ValidationMonitor:
             return True
         if self.patience is None or self.best is None:
             return False
+        if self.evaluations[-1].step < self.patient_until and self._is_near_chance(self.evaluations[self.best]):
+            return False
         start = max(since, self.evaluations[self.best].step)
         return sum(evaluation.step > start for evaluation in self.evaluations) >= self.patience
+
+    def _is_near_chance(self, evaluation: Evaluation) -> bool:
+        """Whether a value is little more than the best that random predictions would have on the same rows."""
+        rates, prior = np.linspace(0, 1, 101), evaluation.confusion_matrix.prevalence
+        random = np.nanmax(self.measure.oriented(self.measure.value(rates, 1 - rates, prior)))
+        perfect = self.measure.oriented(self.measure.value(1.0, 1.0, prior))
+        return bool(self.measure.merit(evaluation.value) < random + NEAR_CHANCE * (perfect - random))
 
     def keep_first(self, count: int) -> None:
         """Forget all evaluations but the first.

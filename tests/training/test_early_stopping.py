@@ -219,6 +219,23 @@ def test_the_direction_of_improvement_is_the_measures(values, measure, best, sho
     assert validation.evaluations[validation.best].step == best and validation.should_stop() is should_stop
 
 
+@pytest.mark.parametrize(("values", "measure", "patient"), [
+    ([0.68, 0.67, 0.66], "f1", True),  # half of the rows are positive: all positive has an F1 of .67
+    ([0.75, 0.7, 0.7], "f1", False),
+    ([0.52, 0.5, 0.5], "min", True),  # as at random
+    ([0.6, 0.5, 0.5], "min", False),
+    ([0.0, 0.1, 0.1], "kld", False),  # random predictions with the right share of positives are perfect
+    ([float("nan")] * 3, "f1", True),
+])  # fmt: skip
+def test_patience_waits_in_the_first_half_for_a_network_that_is_hardly_better_than_chance(values, measure, patient):
+    validation = evaluated(values, measure)
+    assert validation.should_stop()
+    validation.patient_until = 31
+    assert validation.should_stop() is not patient
+    validation.patient_until = 30
+    assert validation.should_stop()
+
+
 @pytest.mark.parametrize(("values", "measure", "best", "steady"), [
     ([0.1, 0.9, 0.1, 0.5, 0.6, 0.5, 0.1], "f1", 20, 50),
     ([0.9, 0.1, 0.5, 0.6, 0.5], "kld", 20, 30),  # means .5, .5, .4, .53, .55
