@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.data.cells import category_form, category_places, cell_list, over_distinct, spelling
 
-MOST_CATEGORIES = 200
+MOST_CATEGORIES = 200  # of any column; of one with rows enough more
+MOST_OF_MANY_ROWS, ROWS_OF_A_CATEGORY = 1_000, 10
 WORDS_OF_A_TEXT = 3
 FEW_CATEGORIES = 20  # so many are no sign of texts, in a table of few rows
 MOST_EXAMPLES = 3  # of unknown categories, in a warning
@@ -113,8 +114,26 @@ def count_categories(name: str, cells: Sequence[Any], more: Collection[str]) -> 
     return rows_of
 
 
-def most_frequent(name: str, rows_of: Counter[str]) -> tuple[str, ...]:
-    """The categories that are encoded: all of them, or if they are more than 200, the most frequent.
+def room_for_categories(n_rows: int, columns: Collection[Counter[str]]) -> int:
+    """How many categories of a column can be encoded: 200, and up to 1,000 where there are ten rows for each.
+
+    Parameters
+    ----------
+    n_rows : int
+        Training rows.
+    columns : collection of Counter
+        The categories of each column. Those with more than 200 share the room for more equally.
+
+    Returns
+    -------
+    int
+    """
+    large = sum(len(rows_of) > MOST_CATEGORIES for rows_of in columns)
+    return max(MOST_CATEGORIES, min(MOST_OF_MANY_ROWS, n_rows // ROWS_OF_A_CATEGORY) // max(1, large))
+
+
+def most_frequent(name: str, rows_of: Counter[str], most: int = MOST_CATEGORIES) -> tuple[str, ...]:
+    """The categories that are encoded: all of them, or if they are too many, the most frequent.
 
     Parameters
     ----------
@@ -122,6 +141,8 @@ def most_frequent(name: str, rows_of: Counter[str]) -> tuple[str, ...]:
         The column.
     rows_of : Counter
         As from `count_categories`.
+    most : int, default 200
+        How many can be encoded.
 
     Returns
     -------
@@ -133,12 +154,12 @@ def most_frequent(name: str, rows_of: Counter[str]) -> tuple[str, ...]:
     UserWarning
         If categories are left out.
     """
-    if len(rows_of) <= MOST_CATEGORIES:
+    if len(rows_of) <= most:
         return tuple(sorted(rows_of))
-    found = sorted(rows_of, key=lambda text: (-rows_of[text], text))[:MOST_CATEGORIES]
+    found = sorted(rows_of, key=lambda text: (-rows_of[text], text))[:most]
     share = sum(rows_of[text] for text in found) / sum(rows_of.values())
     warn_caller(
-        f"column {name!r} holds {len(rows_of)} categories: the {MOST_CATEGORIES} most frequent ({share:.0%} of the "
+        f"column {name!r} holds {len(rows_of)} categories: the {most} most frequent ({share:.0%} of the "
         "rows) are encoded, and all others count as one. Group its values to choose others."
     )
     return tuple(sorted(found))

@@ -17,6 +17,7 @@ from aesara_nondecomp.data.categories import (
     count_categories,
     most_frequent,
     places_of,
+    room_for_categories,
 )
 from aesara_nondecomp.data.cells import as_number_or_truth, cell_list, numbers_or_none
 from aesara_nondecomp.data.column_kinds import stray_cell, typed
@@ -45,8 +46,8 @@ class TableEncoder(NamedTuple):
         Numeric columns in which training had 20 missing values or more: for each, a column after the numeric ones is 1
         where the value is missing, as that may tell of the label.
     pooled : tuple of str
-        Categorical columns of more than 200 categories, of which the most frequent 200 are known: all others count as
-        one, of which there is no warning.
+        Categorical columns of more than 200 categories (1,000 with ten rows for each), of which the most frequent are
+        known: all others count as one, of which there is no warning.
     """
 
     numeric: tuple[str, ...]
@@ -100,7 +101,7 @@ class TableEncoder(NamedTuple):
         Warns
         -----
         UserWarning
-            If a column holds more than 200 categories, or texts that may be categories.
+            If a column holds more categories than can be encoded, or texts that may be categories.
         """
         columns = typed(read_table(table, categorical=categorical, missing=missing))
         if not columns.cells:
@@ -121,7 +122,8 @@ class TableEncoder(NamedTuple):
             for name in columns.cells
             if name not in numeric
         }
-        known = {name: most_frequent(name, rows_of) for name, rows_of in found.items()}
+        room = room_for_categories(len(next(iter(columns.cells.values()))[chosen]), found.values())
+        known = {name: most_frequent(name, rows_of, room) for name, rows_of in found.items()}
         pooled = tuple(name for name in known if len(known[name]) < len(found[name]))
         return cls(tuple(numeric), medians, tuple(known), tuple(known.values()), columns.missing, gaps, pooled)
 

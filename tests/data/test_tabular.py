@@ -124,6 +124,15 @@ def test_of_many_categories_the_most_frequent_are_known_and_the_others_count_as_
         encoder.transform({"city": ["Xanadu"], "colour": ["green"]})
 
 
+@pytest.mark.parametrize("columns, known", [(1, 600), (2, 300), (3, 200)])
+def test_a_table_of_many_rows_has_room_for_more_categories(columns, known):
+    cells = {f"city {k}": [f"place {place}" for place in np.arange(6000) % 700] for k in range(columns)}
+    with pytest.warns(UserWarning, match=f"700 categories: the {known} most frequent"):
+        encoder = TableEncoder.fit(cells)
+    assert [len(found) for found in encoder.categories] == [known] * columns
+    assert len(TableEncoder.fit({"city": cells["city 0"] * 2}).categories[0]) == 700  # up to 1,000
+
+
 @pytest.mark.parametrize("repeated", [0, 250])
 def test_a_column_that_names_rows_is_refused(repeated):
     cells = [*(f"id {k}" for k in range(300)), *["id 0"] * repeated]
