@@ -19,7 +19,8 @@ from aesara_nondecomp.cli.tables import (
     texts_of,
 )
 from aesara_nondecomp.data import read_libsvm, read_npz
-from aesara_nondecomp.data.files import Table, label_number, whole_digits
+from aesara_nondecomp.data.files import Table
+from aesara_nondecomp.data.label_cells import same_number
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import popped_labels
@@ -202,7 +203,7 @@ def label_like(text: Any, classes: Sequence[Any]) -> Any:
         if label == text or str(label) == str(text):
             return label
     for label in classes:  # "1.0" stands for 1, but not where there is a label "1.0"
-        if _same_number(label, text):
+        if same_number(label, text):
             return label
     known = ", ".join(repr(label) for label in classes[:10])
     raise ValueError(f"the label {text!r} is unknown. Known: {known}. Give one of these.")
@@ -324,11 +325,3 @@ def _groups_to_report(
     if missing:
         warn_caller(f"{path} has no column {missing[0]!r} of the groups in training: nothing is reported by group.")
     return [] if missing else trained
-
-
-def _same_number(label: Any, text: Any) -> bool:
-    """Whether two labels are one number; two texts of other whole digits, such as 1 and 01, are two labels."""
-    if isinstance(label, str) and isinstance(text, str) and whole_digits(label) != whole_digits(text):
-        return False
-    number = label_number(label)
-    return number is not None and number == label_number(text)

@@ -1,4 +1,4 @@
-"""Shared by the file readers: the table they return, opened files, and the dtypes of features and labels."""
+"""Shared by the file readers: the table they return, opened files, and the dtype of features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Union
@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._arrays import is_sparse
-from aesara_nondecomp.data.cells import over_distinct
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 COMPRESSIONS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 STANDARD_STREAM = "-"  # standard input or output, where a file is named
 LARGEST_ROUNDING = 1e-5  # by float32, as a share of a column's range
-LARGEST_EXACT = 2**53  # beyond it a float64 is no longer one whole number
 ENTRIES_PER_BLOCK = 2**20  # columns are checked block by block, to save memory
 
 
@@ -297,102 +295,6 @@ def narrow_floats(X: Any) -> Any:
     width = max(1, ENTRIES_PER_BLOCK * X.shape[1] // max(1, X.size))
     blocks = (columns[:, start : start + width] for start in range(0, X.shape[1], width))
     return X.astype(np.float32) if all(map(_fits_float32, blocks)) else X
-
-
-def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Convert labels to integers if all of them are whole.
-
-    Parameters
-    ----------
-    numbers : array of float, shape (n,)
-        Labels.
-
-    Returns
-    -------
-    array, shape (n,)
-        In int64, or `numbers` itself if one is not whole or not exact in float64.
-    """
-    whole = bool((np.abs(numbers) <= LARGEST_EXACT).all()) and np.array_equal(numbers, np.rint(numbers))
-    return numbers.astype(np.int64) if whole else numbers
-
-
-def as_numbers(cells: Sequence[str]) -> NDArray[Any]:
-    """Convert labels to numbers if all of them are finite numbers, and no two of them become one.
-
-    Parameters
-    ----------
-    cells : sequence of str, shape (n,)
-        Labels as text.
-
-    Returns
-    -------
-    array, shape (n,)
-        In int64 if all labels are whole numbers, in float64 if all are finite numbers. Otherwise the strings; also if
-        one has a "_" or is 2**53 or more, or if two differ in their whole digits only, as 1 and 01 do.
-    """
-    spelt: dict[float, str] = {}
-    for cell in dict.fromkeys(cells):
-        number = label_number(cell)
-        if number is None or spelt.setdefault(number, whole_digits(cell)) != whole_digits(cell):
-            return np.array(cells)
-    return whole_numbers(np.array(over_distinct(float, cells)))
-
-
-def label_number(label: Any) -> float | None:
-    """The number that a label says.
-
-    Parameters
-    ----------
-    label : object
-        The label, or its text.
-
-    Returns
-    -------
-    float or None
-        None if it is no number, or one that is not kept in all digits.
-    """
-    try:
-        number = float(label)
-    except (TypeError, ValueError):
-        return None
-    of_python = isinstance(label, str) and "_" in label  # only Python takes 1_1 for a number
-    return number if abs(number) < LARGEST_EXACT and not of_python else None
-
-
-def whole_digits(cell: str) -> str:
-    """What tells labels of one number apart: the digits before the decimal point, which are those of a code.
-
-    Parameters
-    ----------
-    cell : str
-        A label that is a number.
-
-    Returns
-    -------
-    str
-        Of 1, +1 and 1.0 it is "1", of 01 "01", and of 0.5 and .5 "0".
-    """
-    return cell.strip().lstrip("+").partition(".")[0] or "0"
-
-
-def as_labels(cells: NDArray[Any]) -> NDArray[Any]:
-    """Convert the label column of a table as its cells suggest.
-
-    Parameters
-    ----------
-    cells : object array, shape (n,)
-        Text, or values of a data frame.
-
-    Returns
-    -------
-    array, shape (n,)
-        Text as by `as_numbers`; other values in their own dtype, in int64 if all are whole numbers.
-    """
-    listed = cells.tolist()
-    if all(issubclass(kind, str) for kind in set(map(type, listed))):
-        return as_numbers(listed)
-    values: NDArray[Any] = np.array(listed)
-    return whole_numbers(values) if values.dtype.kind == "f" else values
 
 
 def _fits_float32(columns: Any) -> bool:

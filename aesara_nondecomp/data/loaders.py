@@ -15,14 +15,13 @@ from aesara_nondecomp.data.csv_files import read_csv
 from aesara_nondecomp.data.files import (
     PathLike,
     Table,
-    as_labels,
     narrow_floats,
     open_archive,
     stored_array,
     text_lines,
     uncompressed_suffix,
-    whole_numbers,
 )
+from aesara_nondecomp.data.label_cells import as_labels, whole_numbers
 from aesara_nondecomp.data.table_columns import check_names
 from aesara_nondecomp.data.table_files import is_table_file, open_table
 from aesara_nondecomp.data.table_parts import TEXT_SUFFIXES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aesara_nondecomp.data import files, read, read_csv, read_csv_columns, read_libsvm, read_npz
-from aesara_nondecomp.data.files import as_numbers, narrow_floats
+from aesara_nondecomp.data.files import narrow_floats
 
 LIBSVM = "# made by hand\n+1 1:0.5 3:-2\n\n-1 qid:7 2:1e1 # a comment\n+1\n"
 LIBSVM_X = np.array([[0.5, 0, -2], [0, 10, 0], [0, 0, 0]], dtype=np.float32)
@@ -145,29 +145,6 @@ def test_csv_tables_are_read_in_every_packing(tmp_path, packing):
     np.testing.assert_array_equal(table.X, np.array([[31, 1.5], [42, 1.75]], dtype=np.float32))
     assert table.y.tolist() == ["yes", "no"]
     assert table.feature_names == ("age", "height")
-
-
-def test_labels_without_end_are_text():
-    assert as_numbers(["inf", "1"]).tolist() == ["inf", "1"] and as_numbers(["2", "1.0"]).tolist() == [2, 1]
-    assert as_numbers(["0.5", "1"]).tolist() == [0.5, 1.0]
-
-
-@pytest.mark.parametrize("labels", [
-    ["1_1", "1_2", "11"], ["01", "1", "2"], ["1e1", "10"], [str(2**53 + k) for k in range(3)], [str(2**53 + 1)],
-    ["12345678901234567890", "1"],
-])  # fmt: skip
-def test_labels_that_would_become_one_number_or_another_stay_text(labels, tmp_path):
-    assert as_numbers(labels).tolist() == labels
-    table = read_csv(write(tmp_path / "set.csv", "x,y\n" + "".join(f"1.5,{label}\n" for label in labels)), target="y")
-    assert table.y.tolist() == labels
-
-
-@pytest.mark.parametrize("labels, numbers", [
-    (["1", "1.0", "+1", "1.00", "-1"], [1, 1, 1, 1, -1]), (["0.5", ".5", "0.50"], [0.5, 0.5, 0.5]),
-    (["01", "02"], [1, 2]),
-])  # fmt: skip
-def test_labels_that_differ_by_a_sign_or_a_decimal_point_are_one_number(labels, numbers):
-    assert as_numbers(labels).tolist() == numbers
 
 
 def test_csv_labels_that_are_numbers_become_numbers(tmp_path):
