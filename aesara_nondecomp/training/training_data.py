@@ -9,36 +9,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._checks import require
-from aesara_nondecomp.data import (
-    InputEncoder,
-    check_lengths,
-    check_tokens,
-    is_text,
-    prepare_rows,
-    raw_rows,
-    select_rows,
-)
+from aesara_nondecomp.data import InputEncoder, check_lengths, prepare_rows, select_rows
 from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.features import rows_among_all
 from aesara_nondecomp.data.groups import Groups, read_groups
-from aesara_nondecomp.data.inputs import count_rows, is_input_table
+from aesara_nondecomp.data.inputs import count_rows
 from aesara_nondecomp.data.label_sets import signs_of_sets
 from aesara_nondecomp.data.streamed_tables import StreamedTable
-from aesara_nondecomp.data.table_columns import TableColumns, join_tables, read_table
-from aesara_nondecomp.data.text import check_texts
+from aesara_nondecomp.data.table_columns import TableColumns
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.parallel import (
     LOCAL,
     Communicator,
     all_succeed,
-    common_error,
     distribute_rows,
     gather_vectors,
     rows_digest,
 )
 from aesara_nondecomp.step import TrainFunctions
 from aesara_nondecomp.training.folds import Fold, is_pair
+from aesara_nondecomp.training.network_inputs import (
+    check_fit,
+    encoded_inputs,
+    joined_tables,
+    network_of,
+    read_inputs,
+    size_for,
+)
 from aesara_nondecomp.training.row_labels import (
     cells_of_rows,
     count_cells,
@@ -227,7 +224,7 @@ def prepare(
     ValueError
         If inputs, labels, weights or validation rows are unusable.
     """
-    known = _network_of(network)
+    known = network_of(network)
     if isinstance(X, StreamedTable):
         parts = _streamed(X, known, encoder, positive, validation, seed, multiclass, comm)
     else:
@@ -244,9 +241,9 @@ def prepare(
     if of_columns:
         chosen, learned = of_columns[0], replace(learned, standardiser=of_columns[1])
     else:
-        chosen = network if known else network(_size(train, learned))  # type: ignore[operator]  # a callable
-    takes = _network_of(chosen)
-    _check_fit(chosen, train, learned)
+        chosen = network if known else network(size_for(train, learned))  # type: ignore[operator]  # a callable
+    takes = network_of(chosen)
+    check_fit(chosen, train, learned)
     if scales and not of_columns and not takes.takes_tokens:
         ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.weight)
         with rows_among_all(split.train):
@@ -256,17 +253,19 @@ def prepare(
         with rows_among_all(rows):
             return part if takes.takes_tokens else prepare_rows(part, takes.dtype, learned.standardiser)
 
-    marks: list[str] = []
-    if digests:  # before they are scaled, as the last digits of the result depend on the number of processes
-        scaled = " standardised" if learned.standardiser else ""
-        marks = [rows_digest(part) + scaled for part in (train, held and held.X) if part is not None]
+    marks = _digests(train, held, learned) if digests else ()
     rows_to_train = TrainingRows(prepared(train, split.train), split.signs, split.weight, split.cell)
     counted = None if split.groups is None else _count(split, split.groups, multiclass)
     to_validate = None if held is None else held._replace(X=prepared(held.X, split.held))
     return TrainingData(
-        rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted,
-        digests=tuple(marks),
-    )  # fmt: skip
+        rows_to_train, to_validate, learned, split.classes, split.prior, chosen, split.folds, counted, digests=marks
+    )
+
+
+def _digests(train: Any, held: TrainingRows | None, encoder: InputEncoder) -> tuple[str, ...]:
+    """Of rows that are not scaled yet: the last digits of scaled ones depend on the number of processes."""
+    scaled = " standardised" if encoder.standardiser else ""
+    return tuple(rows_digest(part) + scaled for part in (train, held and held.X) if part is not None)
 
 
 def _count(split: Split, groups: Groups, multiclass: bool) -> Any:
@@ -289,7 +288,7 @@ def _in_memory(
     multiclass: bool, sets: NDArray[Any] | None,
 ) -> _Parts:  # fmt: skip
     """Inputs that are given, not streamed, as the rows to train on and those held out."""
-    inputs = all_succeed(comm, lambda: _read(X, known, encoder, comm))
+    inputs = all_succeed(comm, lambda: read_inputs(X, known, encoder, comm))
     y, sample_weight, together = gather_vectors(comm, count_rows(inputs), y, sample_weight, validation_groups)
     found = read_groups(groups, count_rows(inputs)) if uses_cells else None
     slow = isinstance(inputs, list) or known is not None and known.takes_tokens
@@ -311,8 +310,9 @@ def _in_memory(
     )
     if comm.size == 1:
         check_lengths(inputs, y)
-    learned = encoder or InputEncoder.learn(_joined_tables(inputs, comm), rows=split.train, add_indicator=True)
-    rows = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, learned, known, UnknownCategories()))
+    learned = encoder or InputEncoder.learn(joined_tables(inputs, comm), rows=split.train, add_indicator=True)
+    unknown = UnknownCategories()
+    rows = distribute_rows(comm, count_rows(inputs), lambda: encoded_inputs(inputs, learned, known, unknown))
     train = rows if split.train is None else select_rows(rows, split.train)
     held = _held_rows(rows, split, validation, learned, known, comm, multiclass, sets)
     return _Parts(split, learned, train, held)
@@ -333,78 +333,6 @@ def _streamed(
     return _Parts(split, learned, train.X, held)
 
 
-def _network_of(network: Any) -> Any:
-    """The Network of what is trained; None if it is still to be made."""
-    if isinstance(network, TrainFunctions) or getattr(network, "several_classes", False):
-        return network.network
-    return network if isinstance(network, Network) else None
-
-
-def _check_fit(chosen: Any, rows: Any, encoder: InputEncoder) -> None:
-    """Refuse a network, made for the rows, that cannot take them."""
-    network = _network_of(chosen)
-    require(network is not None, "the network function must return a Network or TrainFunctions", chosen)
-    tokens = rows.dtype == np.int32
-    if network.takes_tokens and not tokens:
-        raise ValueError("this network takes token ids, and the rows are numbers. Give texts, or a network of numbers.")
-    if encoder.vocabulary is not None and not network.takes_tokens:
-        raise ValueError("this network takes numbers, and the rows are texts. Use attention or lstm.")
-    width = None if network.takes_tokens else network.n_columns
-    require(width in (None, rows.shape[1]), f"the network must take {rows.shape[1]} columns", width)
-
-
-def _size(rows: Any, encoder: InputEncoder) -> int:
-    """The size that a network is made for: the number of columns, or of words."""
-    return rows.shape[1] if encoder.vocabulary is None else len(encoder.vocabulary)
-
-
-def _read(X: Any, network: Network | None, encoder: InputEncoder | None, comm: Communicator) -> Any:
-    """Inputs, checked as far as they can be without an encoder; None for a process without rows."""
-    if is_input_table(X):
-        return read_table(X)
-    if comm.size > 1 and np.shape(X)[:1] == (0,):
-        return None
-    if is_text(X):
-        require(comm.size == 1, "comm needs token ids: Vocabulary.transform makes them", "texts")
-        return check_texts(X)
-    if network is not None and network.takes_tokens:
-        return check_tokens(X, network.n_words)
-    of_table = encoder is not None and encoder.table is not None  # then it is the encoder that knows the columns
-    return raw_rows(X, None if network is None or of_table else network.n_columns)
-
-
-def _joined_tables(inputs: Any, comm: Communicator) -> Any:
-    """The table of all processes, or what this process has if there is none."""
-    if comm.size == 1:
-        return inputs
-    parts = comm.allgather(inputs if isinstance(inputs, TableColumns) else None)
-    tables = [part for part in parts if part is not None]
-    if not tables:
-        return inputs
-    columns = [sorted(part.cells) if part else None for part in parts]
-    if any(names != columns[0] for names in columns):
-        needed = "all processes need a table of the same columns; without rows, an empty one"
-        raise common_error(comm, f"{needed}, got {columns!r}")
-    return join_tables(tables)
-
-
-def _encoded(
-    inputs: Any,
-    encoder: InputEncoder,
-    network: Network | None,
-    unknown: UnknownCategories | None = None,
-    columns: int | None = None,
-) -> Any:
-    """Encoded rows, checked against the network if it is known; `unknown` where held-out rows may differ."""
-    takes_tokens = network is not None and network.takes_tokens
-    if takes_tokens and encoder.vocabulary is None:
-        return check_tokens(inputs, network.n_words)  # type: ignore[union-attr]  # not None
-    rows = encoder.encode(inputs, columns, unknown=unknown)
-    if encoder.vocabulary is not None:
-        return check_tokens(rows, len(encoder.vocabulary))
-    return raw_rows(rows, None if network is None else network.n_columns)
-
-
 def _held_rows(
     rows: Any, split: Split, validation: Any, encoder: InputEncoder, network: Network | None, comm: Communicator,
     multiclass: bool = False, sets: NDArray[Any] | None = None,
@@ -414,11 +342,11 @@ def _held_rows(
     if validation is None or not is_pair(validation):
         return None
     X, y, *own_groups = validation
-    inputs = all_succeed(comm, lambda: _read(X, network, encoder, comm))
+    inputs = all_succeed(comm, lambda: read_inputs(X, network, encoder, comm))
     (y,) = gather_vectors(comm, count_rows(inputs), y)
     tokens = rows.dtype == np.int32 and (encoder.vocabulary is not None or network is not None and network.takes_tokens)
     columns = None if tokens or isinstance(inputs, TableColumns) else rows.shape[1]
-    held = distribute_rows(comm, count_rows(inputs), lambda: _encoded(inputs, encoder, network, columns=columns))
+    held = distribute_rows(comm, count_rows(inputs), lambda: encoded_inputs(inputs, encoder, network, columns=columns))
     if sets is not None:
         check_lengths(held, y)
         return TrainingRows(held, signs_of_sets(sets, y), None, y)
