@@ -316,7 +316,7 @@ def over_distinct(function: Callable[[Any], Any], cells: Iterable[Any]) -> list[
 
 
 def cell_list(cells: NDArray[Any]) -> list[Any]:
-    """The cells of a column as Python objects, of float32 the shortest decimals: 0.1 is one category in any dtype.
+    """The cells of a column as Python objects; float32 as the shortest decimals, so that 0.1 is 0.1 in any dtype.
 
     Parameters
     ----------
@@ -328,8 +328,9 @@ def cell_list(cells: NDArray[Any]) -> list[Any]:
     list
     """
     listed: list[Any] = cells.tolist()
-    narrow = cells.dtype == np.float32
-    return over_distinct(lambda cell: float(str(np.float32(cell))), listed) if narrow else listed
+    if cells.dtype != np.float32:
+        return listed
+    return over_distinct(lambda cell: float(str(np.float32(cell))), listed)
 
 
 def numbers_or_none(cells: NDArray[Any], decimal: str = ".") -> NDArray[Any] | None:

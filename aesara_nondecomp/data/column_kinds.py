@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -145,7 +145,7 @@ def _number_or_none(cell: Any, decimal: str) -> float | None:
 
 
 def _refuse_dates(name: str, cells: NDArray[Any], strange: list[int], numbers: int) -> None:
-    dates = [row for row, is_so in zip(strange, over_distinct(is_date, cells[strange])) if is_so]
+    dates, _ = _divided(strange, cells, is_date)
     if len(dates) > max(numbers, len(strange) / 2):
         raise ValueError(
             f"column {name!r} holds dates or times: {_shown(dates, cells)}. Make numbers of it, such as days or the "
@@ -156,14 +156,12 @@ def _refuse_dates(name: str, cells: NDArray[Any], strange: list[int], numbers: i
 def _refuse_text_among_numbers(
     name: str, cells: NDArray[Any], strange: list[int], plain: list[float], by_dtype: bool, decimal: str
 ) -> None:
-    """Refuse a column that is meant as numbers; those in a spelling that is not read count as well."""
-    are_decorated = over_distinct(is_decorated, cells[strange])
-    decorated = [row for row, is_so in zip(strange, are_decorated) if is_so]
-    others = [row for row, is_so in zip(strange, are_decorated) if not is_so]
+    """Refuse numbers, also in spellings that are not read, such as "$5", if at most a few texts are among them."""
+    decorated, others = _divided(strange, cells, is_decorated)
     numbers = [*plain, *cells[decorated]]
-    few = len(others) <= STRAY_SHARE * (len(numbers) + len(others))
-    few = few or len(set(cells[others])) <= STRAY_SHARE * len(set(numbers))
-    if others and (_are_codes(numbers) or not few):
+    few_rows = len(others) <= STRAY_SHARE * (len(numbers) + len(others))
+    few_texts = len(set(cells[others])) <= STRAY_SHARE * len(set(numbers))
+    if others and (_are_codes(numbers) or not (few_rows or few_texts)):
         return
     if len(decorated) > len(others):
         raise _decorated(name, decorated, cells, decimal)
@@ -171,10 +169,16 @@ def _refuse_text_among_numbers(
 
 
 def _refuse_gaps(name: str, cells: NDArray[Any], read: list[float | None], plain: list[float]) -> None:
-    """Refuse numbers that a few gaps made text; text of numbers alone are codes."""
+    """Refuse numbers that a few gaps turned into text; numbers that are text without a gap are codes."""
     gaps = [row for row, cell in enumerate(cells) if isinstance(cell, str) and read[row] != read[row]]
     if gaps and len(gaps) <= STRAY_SHARE * (len(plain) + len(gaps)) and not _are_codes(plain):
         raise _stray(name, gaps, cells, by_dtype=True)
+
+
+def _divided(rows: Sequence[int], cells: NDArray[Any], test: Callable[[Any], bool]) -> tuple[list[int], list[int]]:
+    """The rows whose cells pass a test, and the others."""
+    passed = over_distinct(test, cells[rows])
+    return [row for row, yes in zip(rows, passed) if yes], [row for row, yes in zip(rows, passed) if not yes]
 
 
 def _are_codes(numbers: Sequence[Any]) -> bool:

@@ -316,5 +316,6 @@ def _matrix_of(table: TableColumns, names: Sequence[str] | None, width: int | No
                 "that it was trained on, or train it on the table."
             )
         columns[name] = numbers
-    matrix = TableMatrix(columns, [math.nan] * len(columns), first_row=table.first_row) if columns else None
-    return raw_rows(np.empty(table.shape) if matrix is None else LazyRows(matrix), width)
+    if not columns:
+        return raw_rows(np.empty(table.shape), width)
+    return raw_rows(LazyRows(TableMatrix(columns, [math.nan] * len(columns), first_row=table.first_row)), width)
