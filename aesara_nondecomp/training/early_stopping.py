@@ -36,9 +36,9 @@ class EarlyStopping:
         less, see `metrics.steady_threshold`, unless the threshold belongs to the algorithm, as to the baselines.
     refit : bool, default False
         Train once more on all rows, for as many steps as turned out best, and return that network with the threshold
-        and the calibration of the held-out rows. In place of a vote of five that is a model which predicts five
-        times as fast, but less well, and less well than its value on the held-out rows says: on made tables of 300 to
-        6,000 rows F1 was .01 and min(TPR, TNR) .02 lower.
+        and the calibration of the held-out rows. One network predicts five times as fast as a vote of five, but less
+        well, and less well than its value on the held-out rows says: on synthetic tables of 300 to 6,000 rows F1 was
+        .01 lower, and min(TPR, TNR) .02.
 
     Raises
     ------
@@ -61,11 +61,8 @@ class EarlyStopping:
         needed = "tune_threshold must be True, False or 'auto'"
         require(isinstance(tuned, bool) or isinstance(tuned, str) and tuned == AUTO, needed, tuned)
         require(isinstance(self.refit, bool), "refit must be True or False", self.refit)
-        if self.refit and is_pair(self.validation):
-            raise ValueError(
-                "refit trains on the rows of X that were held out, and none are with validation rows of your own: "
-                "leave it out"
-            )
+        needed = "refit needs rows to hold out: leave it out, or give validation as a share, for example"
+        require(not (self.refit and is_pair(self.validation)), needed, "rows of your own")
 
     def interval(self, settings: Settings) -> Interval:
         """Steps between two evaluations.
