@@ -153,7 +153,7 @@ def labelled_blocks(
     with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         target = one_target(path, target or model.extra.get("target"), table.names)
-        _refuse_inputs(names, [target])
+        _refuse_inputs_as_targets(names, [target])
         for block in table.blocks([*names, target], [*as_they_are, target], SCORING_ROWS):
             y = _as_classes(popped_labels(path, block, target), model)
             yield LabelledTable(_inputs(model, block), y)
@@ -264,7 +264,7 @@ def _read_labelled_columns(
     with open_table(path, *_layout(path, model, delimiter, decimal)) as table:
         check_names(names, table.names)
         targets = target_columns(path, target, table.names)
-        _refuse_inputs(names, targets)
+        _refuse_inputs_as_targets(names, targets)
         chosen = _groups_to_report(path, model, groups, targets, table.names)
         more = [name for name in chosen if name not in names]
         columns = table.read([*names, *targets, *more], [*as_they_are, *targets, *more])
@@ -273,7 +273,7 @@ def _read_labelled_columns(
     return _inputs(model, columns.without(more)), labels, {name: known.cells[name] for name in chosen} or None
 
 
-def _refuse_inputs(names: Sequence[str], targets: Sequence[str]) -> None:
+def _refuse_inputs_as_targets(names: Sequence[str], targets: Sequence[str]) -> None:
     """Refuse columns of labels that the model takes as inputs."""
     inputs = [name for name in targets if name in names]
     require(not inputs, "--target must name other columns than the inputs of the model", inputs)
@@ -299,7 +299,7 @@ def _layout(path: str, model: Model, delimiter: str | None, decimal: str | None)
 
 
 def _archive_of(path: str, model: Model, labels: str | None) -> Table:
-    """The arrays of an .npz, with the columns of training in their order, where both files name their columns."""
+    """The arrays of an .npz; where it and the training file name their columns, those of training in their order."""
     table, known = read_npz(path, labels=labels), model.encoder.names
     found = table.feature_names
     if known is None or found is None or known == found:

@@ -70,15 +70,15 @@ def read_groups(groups: Any, n_rows: int) -> Groups:
     return Groups(np.array([places.get(name, -1) for name in combined], dtype=np.int32), tuple(names))
 
 
-def groups_of_rows(groups: Groups, kept: NDArray[Any]) -> Groups:
-    """Leave out the groups that none of some rows has.
+def without_unused(groups: Groups, rows: NDArray[Any]) -> Groups:
+    """Leave out groups that none of the chosen rows has.
 
     Parameters
     ----------
     groups : Groups
         Of all rows.
-    kept : int array, shape (k,)
-        Indices of the rows.
+    rows : int array, shape (k,)
+        Indices of the chosen rows.
 
     Returns
     -------
@@ -88,10 +88,10 @@ def groups_of_rows(groups: Groups, kept: NDArray[Any]) -> Groups:
     Raises
     ------
     ValueError
-        If the rows have no groups, and others do.
+        If no chosen row has a group, and others do.
     """
-    used = np.setdiff1d(groups.codes[kept], [-1])
-    require(len(used) > 0 or not groups.names, "groups must not all be missing", len(kept))
+    used = np.setdiff1d(groups.codes[rows], [-1])
+    require(len(used) > 0 or not groups.names, "groups must not all be missing", len(rows))
     places = np.full(len(groups.names) + 1, -1, dtype=np.int32)
     places[used] = np.arange(len(used))
     return Groups(places[groups.codes], tuple(groups.names[place] for place in used))

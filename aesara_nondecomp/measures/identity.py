@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from aesara_nondecomp.measures import _factories, catalogue
 from aesara_nondecomp.measures.averaged import Averaged
 from aesara_nondecomp.measures.base import Measure
 
-RATES = (0.03, 0.25, 0.5, 0.75, 0.97)
-PRIORS = (0.01, 0.3, 0.5, 0.9)
-SIZES = (2, 3, 4, 5)  # numbers of classes; a measure of others only is known by its text
+# Where measures of your own are compared.
+PROBED_RATES = (0.03, 0.25, 0.5, 0.75, 0.97)
+PROBED_PRIORS = (0.01, 0.3, 0.5, 0.9)
+PROBED_CLASSES = (2, 3, 4, 5)  # a measure of other numbers of classes only is known by its text
 EPS = 0.001
 
 
@@ -75,14 +76,14 @@ def identity(measure: Any) -> str:
 
 
 def _digest(measure: Any, numbers: Iterable[Any]) -> str:
-    """Of nine digits of each number: another machine may round the last ones otherwise."""
+    """A digest of nine digits of each number: other machines may round the last ones otherwise."""
     texts = [f"{float(number) + 0.0:.9g}" for each in numbers for number in np.ravel(each)]  # -0.0 is 0.0
     return hashlib.blake2b(f"{measure.greater_is_better} {texts}".encode(), digest_size=8).hexdigest()
 
 
 def _of_rates(measure: Any) -> Iterator[Any]:
     """Values of a measure of two classes, and the slopes that drivers ask for."""
-    for P, N, prior in product(RATES, RATES, PRIORS):  # noqa: N806 -- the names used by the formulas
+    for P, N, prior in product(PROBED_RATES, PROBED_RATES, PROBED_PRIORS):  # noqa: N806 -- the names used by the formulas
         yield _or_nan(measure.value, P, N, prior)
         for slopes in ("supergradient", "component_gradients"):
             if hasattr(measure, slopes):
@@ -93,7 +94,7 @@ def _of_rates(measure: Any) -> Iterator[Any]:
 
 def _of_matrices(measure: Any) -> Iterator[Any]:
     """Values and gains of a measure of K classes, for several K."""
-    for size, right in product(SIZES, (0.2, 1.0, 5.0)):
+    for size, right in product(PROBED_CLASSES, (0.2, 1.0, 5.0)):
         places = np.arange(size)
         matrix = right * np.eye(size) + 1.0 / (1.0 + places[:, None] + 2.0 * places)
         matrix /= matrix.sum(axis=1, keepdims=True)

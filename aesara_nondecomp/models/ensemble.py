@@ -59,8 +59,8 @@ class SoftVote:
     Notes
     -----
     A pipeline or a search around a `MeasureClassifier` votes by its calibrated probabilities, which do not follow the
-    measure: pass the `MeasureClassifier` inside, or a pair with a threshold. The threshold of scikit-learn's
-    `FixedThresholdClassifier` or `TunedThresholdClassifierCV` is not seen: pass it in a pair, such as
+    measure: pass the `MeasureClassifier` inside, or a pair with a threshold. A vote does not see the threshold of
+    scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`: pass a pair, such as
     ``(tuned.estimator_, tuned.best_threshold_)``.
     """
 
@@ -167,7 +167,7 @@ class _Member(NamedTuple):
         if isinstance(model, Model):
             classifier = model
         elif _has_two_scores(model):
-            classifier = _Difference(model)
+            classifier = _TwoScores(model)
         member = cls(classifier, threshold)
         member._check()
         return member
@@ -216,8 +216,8 @@ class _Member(NamedTuple):
         return np.clip(found, 0.0, 1.0)
 
 
-class _Difference:
-    """A ClassModel of two labels as a classifier of two classes; its probabilities would not follow its measure."""
+class _TwoScores:
+    """A ClassModel of two labels as a classifier by the difference of its scores, as probabilities do not follow it."""
 
     def __init__(self, model: Any) -> None:
         self.model, self.classes_ = model, model.classes_

@@ -270,8 +270,8 @@ def measure_of_rates(measure: measures.Measure) -> measures.Measure:
     return measures.get("min") if isinstance(measure, measures.GroupMeasure) else measure
 
 
-def counts_elsewhere(model: Any) -> bool:
-    """Whether a calibrated model counts predictions at another threshold than it predicts with.
+def threshold_has_moved(model: Any) -> bool:
+    """Whether a calibrated model predicts at another threshold than that at which its error rates were measured.
 
     Parameters
     ----------
@@ -301,8 +301,8 @@ def prevalences(model: Any, scores: Any) -> dict[str, float]:
     dict of str to float
         The estimate of each method.
     """
-    methods = [method for method in METHODS if method not in COUNTED] if counts_elsewhere(model) else METHODS
-    return {method: model.quantifier.prevalence(scores, method) for method in methods}
+    left_out = COUNTED if threshold_has_moved(model) else ()
+    return {method: model.quantifier.prevalence(scores, method) for method in METHODS if method not in left_out}
 
 
 def finite_facts(facts: Any) -> Any:
@@ -316,7 +316,7 @@ def finite_facts(facts: Any) -> Any:
     Returns
     -------
     object
-        The same, with None in their place.
+        The same, with None in place of NaN and infinity.
     """
     if isinstance(facts, dict):
         return {name: finite_facts(value) for name, value in facts.items()}

@@ -29,7 +29,7 @@ from aesara_nondecomp.parallel import all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
-LATER = ("backend", "network graph")  # parts of the fingerprint that the first checkpoints of this version lack
+ADDED_LATER = ("backend", "network graph")  # parts of the fingerprint that earlier checkpoints of this version lack
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path-like
-        An .npz file in a folder that exists. It is replaced as a whole, so it is complete at every moment. If it cannot
-        be written later on, as on a full disk, `fit` warns once and goes on.
+        An .npz file in a folder that exists. It is replaced as a whole, so it is complete at every moment. If a write
+        fails during training, as on a full disk, `fit` warns once and goes on.
     every : int, default 500
         Steps between two writes, at least 1. The last step is written too.
     resume : bool, default False
@@ -134,7 +134,7 @@ class CheckpointFile:
         return header, arrays
 
     def write(self, fitting: CrossFit) -> None:
-        """Store the networks as they are after the last step, if the file can be written.
+        """Store the networks as they are after the last step.
 
         Parameters
         ----------
@@ -175,13 +175,13 @@ class CheckpointFile:
             self._warned = True
             warn_caller(
                 f"the checkpoint after {made} steps could not be written: {problem}. Training goes on, and later "
-                "writes are tried; the file of an earlier one is intact. Make room for it, or the run can only be "
-                "resumed from there."
+                "checkpoints are tried; until one is written, the run can only be resumed from an earlier one. Make "
+                "room on the disk."
             )
 
     def _check(self, stored: dict[str, str]) -> None:
         mine = self._kept["fingerprint"]
-        stored = {**{name: mine[name] for name in LATER if name in mine}, **stored}
+        stored = {**{name: mine[name] for name in ADDED_LATER if name in mine}, **stored}
         differing = sorted(name for name in {*stored, *mine} if stored.get(name) != mine.get(name))
         if differing:
             raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aesara_nondecomp._arrays import as_array
 from aesara_nondecomp._checks import is_null, require
 from aesara_nondecomp.data import Labels, encode_labels
-from aesara_nondecomp.data.groups import Groups, groups_of_rows
+from aesara_nondecomp.data.groups import Groups, without_unused
 from aesara_nondecomp.data.label_sets import signs_of_sets
 from aesara_nondecomp.training.folds import Fold, is_pair, is_splitter, plan_folds
 from aesara_nondecomp.training.label_folds import plan_label_folds
@@ -124,7 +124,7 @@ def row_split(
     needed = "validation_groups need rows to hold out: leave them out, or give validation as a share, for example"
     require(validation_groups is None or holds_out, needed, "rows of your own" if validation is not None else None)
     if groups is not None and weight is not None:
-        groups = groups_of_rows(groups, np.flatnonzero(weight))
+        groups = without_unused(groups, np.flatnonzero(weight))
     cell = codes if groups is None else cells_of_rows(labels, codes, groups.codes, groups.names)
     if weight is None and not holds_out:  # spares the memory of the indices of all rows
         return Split(labels.classes, labels.signs, None, cell=cell, groups=groups)

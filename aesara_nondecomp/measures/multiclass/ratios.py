@@ -15,8 +15,9 @@ from aesara_nondecomp.measures.multiclass._parameters import cost_rows, label_nu
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.families import Pseudolinear, SumOfRatios
 
-SMALLEST_SPREAD = 1e-12  # below, rows are of one class, up to rounding
 __all__ = ["MCC", "QWK", "Kappa", "MacroFBeta", "MicroF1", "WeightedKappa"]
+
+SMALLEST_SPREAD = 1e-12  # below it all rows are of one class, up to rounding
 
 
 @dataclass(frozen=True)
