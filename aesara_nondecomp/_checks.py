@@ -15,7 +15,7 @@ import numpy as np
 
 Choice = TypeVar("Choice")
 PACKAGE = os.path.dirname(__file__) + os.sep
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 LONGEST_SHOWN = 400  # characters of a value in a message
 LARGEST_INT = 2**63  # what NumPy's integers hold is below it
 
@@ -43,7 +43,7 @@ def shown(value: Any) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """A repr without the places of objects in memory, which say nothing to a reader, and are others in each process."""
+    """A repr without addresses in memory, which tell a reader nothing and differ from process to process."""
     return _ADDRESS.sub("", text)
 
 

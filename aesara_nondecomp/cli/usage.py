@@ -1,4 +1,4 @@
-"""What the options of a command are refused for, mostly before a file is read: a usage error, with its usage."""
+"""Checks of a command's options, most of them before a file is read: a usage error shows the command's usage."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _check_groups(options: argparse.Namespace) -> None:
 
 
 def check_use_of_groups(options: argparse.Namespace, measure: Any, labels: Any) -> None:
-    """Refuse --groups that nothing uses, as `fit` does, but in words that can be typed.
+    """Refuse --groups that nothing uses, as `fit` does, but in the words of the command line.
 
     Parameters
     ----------

@@ -182,7 +182,7 @@ def places_of(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
     """
     place_of = category_places(categories)
     places = np.array(over_distinct(place_of, cell_list(cells)), dtype=np.int32)
-    if cells.dtype == np.float32:  # of which former models have 0.10000000149011612 for 0.1
+    if cells.dtype == np.float32:  # former models know 0.1 as 0.10000000149011612
         unknown = places < 0
         places[unknown] = over_distinct(place_of, cells[unknown].tolist())
     return places

@@ -59,7 +59,7 @@ class StandardInput:
         bytes or None
             Rows; or None where no more come for now.
         """
-        halved = False  # whether the bytes so far may end in the middle of "\r\n", whose rest would be a blank line
+        halved = False  # whether the rows so far end between "\r" and "\n", which alone would be a blank line
         while True:
             ready = self._is_ready()
             if not ready or len(self._head) >= PIECE_BYTES:

@@ -45,7 +45,7 @@ class TableColumns(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """2, as of a matrix: the tuple is no sequence of texts."""
+        """2, as of a matrix, so that the tuple is not taken for a sequence of texts."""
         return 2
 
     @property
@@ -136,7 +136,7 @@ def read_table(
     columns = table if isinstance(table, TableColumns) else _read_columns(table, names)
     check_names([*(() if names is None else names), *categorical], columns.cells)
     columns = columns._replace(categories=columns.categories | set(categorical))
-    pointed = [with_point(text, columns.decimal) for text in missing]  # they are missing in later tables too
+    pointed = [with_point(text, columns.decimal) for text in missing]  # later tables may have decimal points
     new = tuple(text for text in pointed if text not in columns.missing)
     if not new:
         return columns
@@ -298,7 +298,7 @@ def _without_missing(cells: NDArray[Any], forms: set[str], decimal: str) -> NDAr
     if cells.dtype == object:
         return np.array(over_distinct(kept, cells), dtype=object)
     numbers = [number for number in map(_number_or_nan, forms) if number == number]
-    with np.errstate(over="ignore"):  # what float32 does not hold is infinite among the cells too
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite in the cells too
         spelt = np.array(numbers, dtype=cells.dtype)
     return np.where(np.isin(cells, spelt), cells.dtype.type(np.nan), cells)
 

@@ -311,7 +311,7 @@ class TableMatrix:
         return matrix
 
     def _check_finite(self, numbers: NDArray[Any], rows: Any) -> None:
-        """Check the numeric columns of some rows here, where their names and the rows of the caller are known."""
+        """Check numeric columns here, where their names and the rows of the caller are known."""
         strange = np.argwhere(~np.isfinite(numbers))
         if len(strange):
             row, column = strange[0]

@@ -67,9 +67,9 @@ def recall_draws(right: Array, rows: Array, seed: Any = 0) -> Array:
 def count_draws(right: Array, rows: Array) -> tuple[Array, Array]:
     """Rows predicted right and wrong, drawn with the recalls and with the shares of the cells.
 
-    New rows have other shares of the cells, so that a rate of rows of both classes, such as a precision, varies by more
-    than the recalls do. Right and wrong rows of all cells have the distribution of a multinomial's shares given
-    Jeffreys' prior, up to their sum.
+    New rows have other shares of the cells, so a rate of rows of both classes, such as a precision, varies by more than
+    the recalls do. Divided by their sum, the counts have the distribution of a multinomial's shares given Jeffreys'
+    prior.
 
     Parameters
     ----------

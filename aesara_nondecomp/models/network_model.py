@@ -23,7 +23,7 @@ NOT_CALIBRATED = (
     "this model is not calibrated. Train it with validation rows, or call model.calibrate(X, y) with labelled rows "
     "that were not trained on."
 )
-COPIED = ("parameters", "voters", "rule", "thresholds")  # in a shallow copy too, so that changing one changes no other
+COPIED = ("parameters", "voters", "rule", "thresholds")  # by a shallow copy too, as they are changed in place
 
 
 class NetworkModel:

@@ -163,9 +163,12 @@ def test_two_different_measures_of_one_text_are_refused():
     costs = [measures.pseudolinear("cost", (0, weight, 1), (2, 0, 0)) for weight in (1, 5)]
     rows = ConfusionMatrix(40, 10, 5, 45)
     signs = [1] * 50 + [-1] * 50
-    for call in (lambda: report(rows, costs), lambda: bootstrap(rows, costs), lambda: bootstrap_difference(
-        signs, signs, signs, costs
-    )):  # fmt: skip
+    calls = (
+        lambda: report(rows, costs),
+        lambda: bootstrap(rows, costs),
+        lambda: bootstrap_difference(signs, signs, signs, costs),
+    )
+    for call in calls:
         with pytest.raises(ValueError, match="texts that tell them apart, got 'cost' twice"):
             call()
 
