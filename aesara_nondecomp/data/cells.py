@@ -73,6 +73,27 @@ def plain_number(cell: str, decimal: str = ".") -> float:
     return float(cell)
 
 
+def is_plain_number(cell: str, decimal: str = ".") -> bool:
+    """Tell whether Python reads a cell as a number, but for the decimal sign.
+
+    Parameters
+    ----------
+    cell : str
+        The cell.
+    decimal : str, default "."
+        The decimal sign, "." or ",".
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        plain_number(cell, decimal)
+    except ValueError:
+        return False
+    return True
+
+
 def with_point(cell: Any, decimal: str) -> Any:
     """Write a number among text with a decimal point.
 
@@ -88,13 +109,9 @@ def with_point(cell: Any, decimal: str) -> Any:
     object
         Any other cell as it is.
     """
-    if not isinstance(cell, str) or decimal not in cell:
-        return cell
-    try:
-        plain_number(cell, decimal)
-    except ValueError:
-        return cell
-    return cell.replace(decimal, ".")
+    if isinstance(cell, str) and is_plain_number(cell, decimal):
+        return cell.replace(decimal, ".")
+    return cell
 
 
 def as_number(cell: Any, decimal: str = ".") -> float:

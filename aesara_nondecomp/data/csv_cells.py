@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp.data.cells import as_number, is_missing, plain_number
+from aesara_nondecomp.data.cells import as_number, is_missing, is_plain_number, plain_number
 from aesara_nondecomp.data.files import PathLike
 
 # Spellings of MISSING_VALUES that need not be looked at in Python.
@@ -226,24 +226,3 @@ def _pointed(cells: Sequence[str | None], decimal: str) -> int | None:
     pointed = next((row for row, cell in enumerate(cells) if cell and "." in cell and is_plain_number(cell)), None)
     texts = [cell.replace(".", "").replace(decimal, ".") for cell in cells if cell is not None and not is_missing(cell)]
     return pointed if pointed is not None and all(map(is_plain_number, texts)) else None
-
-
-def is_plain_number(cell: str, decimal: str = ".") -> bool:
-    """Tell whether Python reads a cell as a number, but for the decimal sign.
-
-    Parameters
-    ----------
-    cell : str
-        The cell.
-    decimal : str, default "."
-        The decimal sign, "." or ",".
-
-    Returns
-    -------
-    bool
-    """
-    try:
-        plain_number(cell, decimal)
-    except ValueError:
-        return False
-    return True

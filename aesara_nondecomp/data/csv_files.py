@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import suggestion
+from aesara_nondecomp.data.cells import is_plain_number
 from aesara_nondecomp.data.csv_cells import (
     Floats,
     arrow_blocks,
     as_floats,
     as_texts,
-    is_plain_number,
     refuse_points,
     without_blank_end,
 )

@@ -157,7 +157,7 @@ def is_delimited_text(source: PathLike | Sequence[PathLike]) -> bool:
     ValueError
         If the files are of several formats.
     """
-    return uncompressed_suffix(files_of(source)[0]) not in (PARQUET, *_READERS)
+    return _is_text(files_of(source)[0])
 
 
 @contextmanager
@@ -190,7 +190,7 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
     require(decimal in (".", ","), "the decimal sign must be '.' or ','", decimal)
     paths = [] if is_arrow(source) else files_of(source)
     suffix = uncompressed_suffix(paths[0]) if paths else None
-    if paths and suffix not in (PARQUET, *_READERS):
+    if paths and _is_text(paths[0]):
         with open_csv_files(paths, delimiter) as file:
             yield OpenTable(
                 file.names,
@@ -220,6 +220,10 @@ def open_table(source: Any, delimiter: str | None = None, decimal: str = ".") ->
         lambda names, texts, rows: _numbered(_selected(block, names, texts) for block in table.blocks(names, rows)),
         table.count_rows,
     )
+
+
+def _is_text(path: PathLike) -> bool:
+    return uncompressed_suffix(path) not in (PARQUET, *_READERS)
 
 
 def _numbered(blocks: Iterable[TableColumns]) -> Iterator[TableColumns]:
