@@ -48,22 +48,28 @@ def by_text(measures: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-def identity(measure: Any) -> str:
+def identity(measure: Any, constraints: Iterable[Any] = ()) -> str:
     """A text that two measures share only if they are the same, in this process and in any other.
 
     Parameters
     ----------
     measure : Measure, MulticlassMeasure or Averaged
         Any measure.
+    constraints : iterable of Constraint, optional
+        That predictions have to meet beside it. Default: none.
 
     Returns
     -------
     str
         That of a measure of the catalogue is ``str(measure)``. One of your own has a digest of its values and slopes at
-        some points too, as functions cannot be compared.
+        some points too, as functions cannot be compared. The texts of constraints follow.
     """
+    return ", ".join([_identity(measure), *map(str, constraints)])
+
+
+def _identity(measure: Any) -> str:
     if isinstance(measure, Averaged):
-        return f"{measure.average}_{identity(measure.measure)}"
+        return f"{measure.average}_{_identity(measure.measure)}"
     if isinstance(measure, Measure):
         if _factories.makes(measure, catalogue.FACTORIES, catalogue.WITH_GROUPS_OR_CONSTRAINTS):
             return str(measure)

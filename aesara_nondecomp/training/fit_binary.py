@@ -127,7 +127,7 @@ def fit_binary(
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor,
         lambda choice: (choice.signs, None if choice.cell is None else choice.cell // 2),
-        further=further, refits=refits, measure=", ".join([identity(measure), *map(str, constraints)]), prior=prior,
+        further=further, refits=refits, measure=identity(measure, constraints), prior=prior,
     )  # fmt: skip
     if choice.signs is not None:
         warn_of_few_rows(map(repr, data.classes), np.bincount(choice.signs > 0, minlength=2))

@@ -174,7 +174,7 @@ def fit_classes(
     monitor = class_monitor_factory(stopping, measure, recipe, settings, len(classes), goal)
     choice, history, interrupted = trainer.train(
         functions, data, recipe.phases, settings, monitor, lambda choice: [choice.cell],
-        further=further, refits=refits, measure=", ".join([identity(measure), *map(str, constraints)]),
+        further=further, refits=refits, measure=identity(measure, constraints),
     )  # fmt: skip
     if choice.cell is not None:
         n_classes = len(data.classes)
