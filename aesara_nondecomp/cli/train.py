@@ -138,10 +138,10 @@ def _of_the_labels(options: argparse.Namespace, table: LabelledTable, chosen: di
         from aesara_nondecomp.cli.class_commands import measure_for  # takes long to load
 
         measure = measure_for(measure, table.y)
-    if several and isinstance(measure, measures.Measure):
-        return measure  # `fit` says what to do
-    check_use_of_groups(options, measure, table.y)
-    if not isinstance(measure, measures.Measure):
+    of_two = isinstance(measure, measures.Measure)
+    if not (several and of_two):  # otherwise `fit` says what to do
+        check_use_of_groups(options, measure, table.y)
+    if not of_two:
         chosen.update(algorithm=options.algorithm, network=network_of(options, count_labels(table.y)))
     return measure
 
