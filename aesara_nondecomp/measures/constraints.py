@@ -236,7 +236,7 @@ class Constraint:
         return [ratio for _, ratio in self._parts(cells)]
 
     def _parts(self, cells: Any) -> list[tuple[Array, Ratio]]:
-        """The same with the cells that each rate is of."""
+        """What `_ratios` gives, each rate with the cells whose rows count in it."""
         rate = RATES[self.rate]
         if self.kind != "gap":
             every = np.ones(len(cells.rows), dtype=bool)

@@ -54,14 +54,14 @@ class Ratio(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """A rate by how often the rows of each outcome count: TP, FN, FP and TN, in this order.
+    """A rate: how often each TP, FN, FP and TN, in this order, counts in its numerator and denominator.
 
     Attributes
     ----------
     top : tuple of float
-        In its numerator.
+        Of the numerator.
     bottom : tuple of float
-        In its denominator.
+        Of the denominator.
     """
 
     top: tuple[float, float, float, float]
@@ -94,9 +94,9 @@ class Rate(NamedTuple):
         Parameters
         ----------
         right : array, shape (..., m)
-            Rows predicted right, in turn of a cell of negatives and of one of positives.
+            Rows of each cell that are predicted right; cells of negatives and of positives alternate.
         wrong : array, shape (..., m)
-            Rows predicted wrong, likewise.
+            Those that are predicted wrong.
 
         Returns
         -------

@@ -160,7 +160,7 @@ def _checked(
 
 
 def _positive_of(model: Model, y: Any, positive: Any) -> Any:
-    """The positive label of a model to train further, which has the meaning of its scores; refuses other labels."""
+    """The positive label of a model to train further, as its scores have that meaning; other labels are refused."""
     own = model.classes[1]
     needed = f"a model to train further keeps its positive label, {own!r}"
     require(positive is None or positive == own, needed, positive)

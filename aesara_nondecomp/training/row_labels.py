@@ -45,7 +45,7 @@ def labels_of_several(y: Any) -> tuple[Labels, NDArray[Any]]:
 
 
 def weight_at_prior(signs: NDArray[Any], weight: NDArray[Any] | None, prior: float) -> NDArray[np.float64] | None:
-    """Weights by which positives have another share of the rows; within a class they keep their ratios.
+    """Weights that give positives another share of the rows; within a class their ratios stay.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class TrainingData(NamedTuple):
     digests: tuple[str, ...] = ()
 
     def with_held_prior(self, prior: float) -> TrainingData:
-        """The same data, in which positives have another share of the rows held out, by weight.
+        """The same data, with the rows held out weighted to give positives another share of them.
 
         Parameters
         ----------
