@@ -2,8 +2,9 @@
 
 Reading order: `fit` (the entry point), `fit_binary` (for two classes), `parameters` (the table of its parameters),
 `param_checks` (these beside each other), `row_labels` (labels and cells of rows), `folds` (which rows are held out),
-`row_split` (both together), `table_network` (the network of a table), `training_data` (its rows), `network_inputs`
-(rows as a network takes them), `streamed_rows` (those on a disk), `recipes` (driver and options for each measure),
+`row_split` (both together), `repeated_rows` (copies among them), `table_network` (the network of a table),
+`training_data` (its rows), `network_inputs` (rows as a network takes them), `streamed_rows` (those on a disk),
+`recipes` (driver and options for each measure),
 `run_settings`, `schedules`, `loop` (the training loop), `divergence` (weights that are not finite), `run` (the phases
 of a recipe), `early_stopping`, `validation_monitor`, `cross_fitting` (one network, or one for each fold),
 `fold_processes` and `fold_child` (folds in parallel), `trainer` (all networks to completion), `vote_scores` and

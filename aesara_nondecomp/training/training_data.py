@@ -36,6 +36,7 @@ from aesara_nondecomp.training.network_inputs import (
     read_inputs,
     size_for,
 )
+from aesara_nondecomp.training.repeated_rows import warn_of_repeated_rows
 from aesara_nondecomp.training.row_labels import (
     cells_of_rows,
     count_cells,
@@ -234,6 +235,8 @@ def prepare(
         )  # fmt: skip
     split, learned, train, held = parts
     del parts  # what is prepared below takes the place of the raw rows
+    if validation_groups is None and (split.folds or split.held is not None):
+        warn_of_repeated_rows(train, split.labels)
     scales = standardize and encoder is None
     of_columns = None
     if isinstance(network, TableNetwork) and scales:
