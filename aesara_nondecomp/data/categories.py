@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import warn_caller
-from aesara_nondecomp.data.cells import category_form, category_places, cell_list, over_distinct, spelling
+from aesara_nondecomp.data.cells import (
+    category_form,
+    category_places,
+    cell_list,
+    over_distinct,
+    shortest_decimal,
+    spelling,
+)
 
 MOST_CATEGORIES = 200  # of any column; of one with rows enough more
 MOST_OF_MANY_ROWS, ROWS_OF_A_CATEGORY = 1_000, 10
@@ -182,9 +189,13 @@ def places_of(cells: NDArray[Any], categories: Sequence[str]) -> NDArray[Any]:
     """
     place_of = category_places(categories)
     places = np.array(over_distinct(place_of, cell_list(cells)), dtype=np.int32)
-    if cells.dtype == np.float32:  # former models know 0.1 as 0.10000000149011612
-        unknown = places < 0
-        places[unknown] = over_distinct(place_of, cells[unknown].tolist())
+    unknown = places < 0
+    if unknown.any():  # former models have 0.10000000149011612 for a float32 of 0.1, as lists and objects do
+
+        def place_of_float32(cell: Any) -> int:
+            return max(place_of(cell), place_of(shortest_decimal(cell)))
+
+        places[unknown] = over_distinct(place_of_float32, cells[unknown].tolist())
     return places
 
 

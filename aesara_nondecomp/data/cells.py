@@ -345,9 +345,29 @@ def cell_list(cells: NDArray[Any]) -> list[Any]:
     list
     """
     listed: list[Any] = cells.tolist()
-    if cells.dtype != np.float32:
-        return listed
-    return over_distinct(lambda cell: float(str(np.float32(cell))), listed)
+    return over_distinct(shortest_decimal, listed) if cells.dtype == np.float32 else listed
+
+
+def shortest_decimal(cell: Any) -> Any:
+    """Of a number that float32 holds the shortest decimal that float32 tells apart, such as 0.1.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+
+    Returns
+    -------
+    object
+        A whole number keeps its digits, which may be a code; all other cells are as they were.
+    """
+    if not isinstance(cell, (float, np.floating)):
+        return cell
+    if float(cell).is_integer():
+        return float(cell)
+    with np.errstate(over="ignore"):
+        narrow = np.float32(cell)
+    return float(str(narrow)) if narrow == cell else cell
 
 
 def numbers_or_none(cells: NDArray[Any], decimal: str = ".") -> NDArray[Any] | None:

@@ -185,6 +185,15 @@ def test_a_number_is_one_category_in_float32_and_float64():
     assert np.isnan(read_table(narrow, missing=["0.1"]).cells["v"][0])
 
 
+def test_float32_cells_keep_their_category_in_lists_and_in_float64():
+    narrow = np.array([0.1, 123456.7, 123456792.0, np.nan], "float32")
+    encoder = TableEncoder.fit({"v": narrow}, categorical=["v"])
+    wanted = encoder.transform({"v": narrow})
+    for table in ({"v": narrow.tolist()}, {"v": narrow.astype("float64")}, {"v": [*narrow]}):
+        np.testing.assert_array_equal(encoder.transform(table), wanted)
+    assert TableEncoder.fit({"v": narrow[2:3]}, categorical=["v"]).categories == (("123456792",),)
+
+
 def test_whole_numbers_are_one_category_whatever_their_type():
     encoder = TableEncoder.fit({"code": [1, 2, 3]}, categorical=["code"])
     for cells in ([1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"], np.array([1, 2, 3], dtype="int8")):
