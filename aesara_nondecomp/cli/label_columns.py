@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import require, suggestion
 from aesara_nondecomp.cli.option_types import column_names
-from aesara_nondecomp.data.label_cells import as_labels
+from aesara_nondecomp.data.label_numbers import as_labels
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.streamed_tables import popped_labels
 from aesara_nondecomp.data.table_columns import TableColumns

@@ -20,7 +20,7 @@ from aesara_nondecomp.cli.tables import (
 )
 from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.files import Table
-from aesara_nondecomp.data.label_cells import same_number
+from aesara_nondecomp.data.label_numbers import same_number
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import popped_labels

@@ -20,7 +20,7 @@ from aesara_nondecomp.cli.tables import (
 )
 from aesara_nondecomp.data import read_libsvm, read_npz
 from aesara_nondecomp.data.cells import is_missing
-from aesara_nondecomp.data.label_cells import as_labels
+from aesara_nondecomp.data.label_numbers import as_labels
 from aesara_nondecomp.data.label_sets import Indicators
 from aesara_nondecomp.data.loaders import file_format
 from aesara_nondecomp.data.streamed_tables import is_large

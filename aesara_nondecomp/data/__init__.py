@@ -4,7 +4,7 @@ Reading order: `labels` (any coding of two classes to {-1, +1}), `class_order`, 
 `splits` (validation rows), `sample_weights`, `groups`, `features` (checks of a matrix), `memory_maps`, `scaling`,
 `columns` (for networks of tables), `rows` (read and scaled on access), `tokens` and `text` (texts as token ids),
 `cells`, `categories`, `table_columns`, `column_kinds` and `tabular` (tables as matrices), `inputs` (the encoder that a
-model owns), `samplers`, `disk_rows`, `row_loader` and `batches` (mini-batches), `files`, `label_cells`, `csv_cells`,
+model owns), `samplers`, `disk_rows`, `row_loader` and `batches` (mini-batches), `files`, `label_numbers`, `csv_cells`,
 `csv_headers`, `standard_input`, `csv_files`, `table_parts`, `arrow_tables`, `table_files` and `loaders` (file readers),
 `table_survey` and `streamed_tables` (those that do not fit in memory), `datasets` (by name).
 """

@@ -31,7 +31,7 @@ from aesara_nondecomp.data.files import (
     open_binary,
     unreadable_text,
 )
-from aesara_nondecomp.data.label_cells import as_numbers
+from aesara_nondecomp.data.label_numbers import as_numbers
 from aesara_nondecomp.data.standard_input import StandardInput
 
 BLOCK_BYTES = 2**20  # of a batch, which holds at least 32 lines as long as the longest of the sample

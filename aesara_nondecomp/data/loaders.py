@@ -21,7 +21,7 @@ from aesara_nondecomp.data.files import (
     text_lines,
     uncompressed_suffix,
 )
-from aesara_nondecomp.data.label_cells import as_labels, whole_numbers
+from aesara_nondecomp.data.label_numbers import as_labels, whole_numbers
 from aesara_nondecomp.data.table_columns import check_names
 from aesara_nondecomp.data.table_files import is_table_file, open_table
 from aesara_nondecomp.data.table_parts import TEXT_SUFFIXES

@@ -14,7 +14,7 @@ from aesara_nondecomp.data.categories import UnknownCategories
 from aesara_nondecomp.data.cells import is_missing, over_distinct
 from aesara_nondecomp.data.features import row_slices
 from aesara_nondecomp.data.inputs import InputEncoder
-from aesara_nondecomp.data.label_cells import as_labels
+from aesara_nondecomp.data.label_numbers import as_labels
 from aesara_nondecomp.data.table_columns import TableColumns, check_names, read_table
 from aesara_nondecomp.data.table_files import OpenTable, TableFiles
 from aesara_nondecomp.data.table_survey import (

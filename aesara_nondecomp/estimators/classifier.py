@@ -34,6 +34,7 @@ from aesara_nondecomp.training.fit import fit
 from aesara_nondecomp.training.folds import is_pair
 from aesara_nondecomp.training.former_parameters import SPELLINGS, classifier_parameters, method_fit_parameters
 from aesara_nondecomp.training.parameters import check_parameters
+from aesara_nondecomp.training.row_labels import weight_at_prior
 
 
 class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimator):  # type: ignore[misc]  # untyped
@@ -477,4 +478,6 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         if several:
             self.model_.calibrate_scores(scores, labels, weight)
             return
+        if self.prior is not None:
+            weight = weight_at_prior(labels, weight, self.prior)
         self.model_.quantifier = Quantifier.fit(scores, labels, self.threshold_, weight)

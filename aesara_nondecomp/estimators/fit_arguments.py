@@ -52,6 +52,7 @@ class FitArguments(FittedMixin):
 
     def _spec(self, X: Any) -> NetworkSpec:
         """What the compiled code depends on."""
+        require(self.measure is not None, "measure must be given by its name or as a Measure", self.measure)
         network = "attention" if self.network == AUTO and is_text(X) else self.network
         names = (*NETWORK_OPTIONS, "dtype", "optimizer", "backend")
         given = check_parameters(**{name: getattr(self, name) for name in names})

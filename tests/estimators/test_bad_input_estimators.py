@@ -57,6 +57,7 @@ DATA = [
 PARAMETERS = [
     ({"measure": "f11"}, "unknown measure 'f11'. Did you mean 'f1'"),
     ({"measure": 3}, "by its name or as a Measure, got 3"),
+    ({"measure": None}, "by its name or as a Measure, got None"),
     ({"measure": "gtppr"}, "no driver trains gtppr directly. Train on 'f1'"),
     ({"measure": "f1", "algorithm": "duple"}, "'duple' cannot train for f1.*Use 'dame'"),
     ({"algorithm": "duplle"}, "unknown algorithm 'duplle'. Did you mean 'duple'"),

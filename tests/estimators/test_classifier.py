@@ -271,6 +271,14 @@ def test_partial_fit_passes_once_over_its_rows_and_learns_from_all():
     assert estimator.score(X, Y) > 0.7
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.filterwarnings("ignore:prior = 0.02 is far")
+def test_probabilities_on_training_rows_are_for_the_prior_asked_for(method):
+    plain, rare = (getattr(tiny(prior=prior, validation=None), method)(X, Y) for prior in (None, 0.02))
+    means = [classifier.predict_proba(X)[:, 1].mean() for classifier in (plain, rare)]
+    assert means[0] == pytest.approx(Y.mean(), abs=0.02) and means[1] < means[0] / 2
+
+
 def test_partial_fit_goes_on_from_fit(fitted):
     further = copy.deepcopy(fitted).set_params(learning_rate=1e-12).partial_fit(X, Y)
     np.testing.assert_allclose(parameters(further), parameters(fitted), atol=1e-6)

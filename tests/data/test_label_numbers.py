@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aesara_nondecomp.data import read_csv
-from aesara_nondecomp.data.label_cells import as_numbers
+from aesara_nondecomp.data.label_numbers import as_numbers
 
 
 def test_labels_without_end_are_text():
@@ -30,6 +30,7 @@ def test_labels_that_would_become_one_number_or_another_stay_text(labels, tmp_pa
 
 @pytest.mark.parametrize("labels, numbers", [
     (["1", "1.0", "+1", "1.00", "-1"], [1, 1, 1, 1, -1]), (["0.5", ".5", "0.50"], [0.5, 0.5, 0.5]),
+    (["-.5", "-0.5", "0"], [-0.5, -0.5, 0.0]), (["0", "-0", "1"], [0, 0, 1]),
     (["01", "02"], [1, 2]),
 ])  # fmt: skip
 def test_labels_that_differ_by_a_sign_or_a_decimal_point_are_one_number(labels, numbers):

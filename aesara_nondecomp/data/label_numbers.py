@@ -104,5 +104,5 @@ def _number(label: Any) -> float | None:
 
 
 def _whole_digits(cell: str) -> str:
-    """The digits before the decimal point, as of a code: "1" of 1, +1 and 1.0, "01" of 01, "0" of 0.5 and .5."""
-    return cell.strip().lstrip("+").partition(".")[0] or "0"
+    """The digits before the decimal point, as of a code: "1" of 1, -1 and 1.0, "01" of 01, "0" of 0.5 and .5."""
+    return cell.strip().lstrip("+-").partition(".")[0] or "0"
