@@ -257,8 +257,8 @@ def _read_excel(path: PathLike) -> list[tuple[str, Any]]:
     import pandas
 
     with open_binary(path) as source, pandas.ExcelFile(source) as book:
-        header = book.parse(header=None, nrows=1, dtype=object, keep_default_na=False)
-        frame = book.parse(dtype=object, keep_default_na=False)
+        header = pandas.read_excel(book, header=None, nrows=1, dtype=object, keep_default_na=False)
+        frame = pandas.read_excel(book, dtype=object, keep_default_na=False)
     # pandas renames columns of one name, as to x and x.1, and those without one.
     written = dict(zip(frame.columns, header.to_numpy().ravel().tolist()))
     names = [name if written.get(name, "") == "" else written[name] for name in frame.columns]
