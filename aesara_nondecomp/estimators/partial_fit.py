@@ -300,7 +300,7 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
 def _threshold_of_one(model: Model) -> float:
     """The threshold for one network, as only one goes on after a vote; one that was moved since `fit` is kept."""
     quantifier = model.quantifier
-    if quantifier is None or quantifier.of_networks is None or quantifier.threshold != model.threshold:
+    if quantifier is None or quantifier.of_networks is None or model.threshold_has_moved:
         return model.threshold
     return quantifier.of_networks.threshold
 

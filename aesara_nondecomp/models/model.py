@@ -102,6 +102,11 @@ class Model(ByGroup, NetworkModel):
     vocabulary = former_attribute("vocabulary", "encoder.vocabulary")
     table = former_attribute("table", "confusion_matrix")
 
+    @property
+    def threshold_has_moved(self) -> bool:
+        """Whether the model predicts at another threshold than that of its error rates; False if not calibrated."""
+        return self.quantifier is not None and self.quantifier.threshold != self.threshold
+
     # -- predictions ---------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -161,7 +166,7 @@ class Model(ByGroup, NetworkModel):
             `threshold` was set to another value than that at which the error rates were measured.
         """
         quantifier = self.require_quantifier()
-        counts_at_another = method in COUNTED and quantifier.threshold != self.threshold
+        counts_at_another = method in COUNTED and self.threshold_has_moved
         needed = f"error rates are those at the threshold {quantifier.threshold:g}: call calibrate, or tune_threshold"
         require(not counts_at_another, needed, self.threshold)
         return quantifier.prevalence(self.network_scores(X), method)

@@ -270,22 +270,6 @@ def measure_of_rates(measure: measures.Measure) -> measures.Measure:
     return measures.get("min") if isinstance(measure, measures.GroupMeasure) else measure
 
 
-def threshold_has_moved(model: Any) -> bool:
-    """Whether a calibrated model predicts at another threshold than that at which its error rates were measured.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-
-    Returns
-    -------
-    bool
-        False if it is not calibrated.
-    """
-    return model.quantifier is not None and model.quantifier.threshold != model.threshold
-
-
 def prevalences(model: Any, scores: Any) -> dict[str, float]:
     """Estimate the prevalence by every method that `Model.predict_prevalence` takes.
 
@@ -301,7 +285,7 @@ def prevalences(model: Any, scores: Any) -> dict[str, float]:
     dict of str to float
         The estimate of each method.
     """
-    left_out = COUNTED if threshold_has_moved(model) else ()
+    left_out = COUNTED if model.threshold_has_moved else ()
     return {method: model.quantifier.prevalence(scores, method) for method in METHODS if method not in left_out}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from aesara_nondecomp.metrics.bootstrap import FEW_ROWS
 from aesara_nondecomp.reports import markup
-from aesara_nondecomp.reports.facts import METHOD_NAMES, threshold_has_moved
+from aesara_nondecomp.reports.facts import METHOD_NAMES
 from aesara_nondecomp.reports.frame import (
     Evaluated,
     importance_section,
@@ -56,7 +56,7 @@ def _warnings(found: Evaluated) -> Section:
         told.append("All of these rows are predicted to have one label.")
     if model.quantifier is None:
         told.append("The model is not calibrated: there are no probabilities and no estimates of the prevalence.")
-    elif threshold_has_moved(model):
+    elif model.threshold_has_moved:
         told.append(
             "The threshold was changed after the model was calibrated: estimates of the prevalence that count its "
             "predictions are left out."
