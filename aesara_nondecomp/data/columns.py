@@ -1,4 +1,4 @@
-"""What a network of tables must know of its columns: which are numeric, which need bins, and these."""
+"""What a network of tables must know of its columns: which are numeric, tell nothing or need bins, and these."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 
+FEWEST_WEAK = 8  # columns; fewer do little harm
+RANGES, LEVEL = 8, 0.05  # of a column, and of the test whether labels depend on these
 SPIKY, TAILED, JAGGED = "spiky", "tailed", "jagged"
 SPIKE = 0.4  # share of the rows from which on a single value makes a spike
 FAR_OUT = 10.0  # quartile distances from the median, where a smooth clip at 3 leaves little to see
@@ -37,6 +40,31 @@ def numeric_columns(X: NDArray[Any]) -> list[int]:
     """
     binary = ((X == 0) | (X == 1)).all(axis=0)
     return [int(column) for column in np.flatnonzero(~binary)]
+
+
+def weak_columns(X: NDArray[Any], columns: list[int], labels: NDArray[Any]) -> list[int]:
+    """Those of the columns that by themselves tell nothing of labels, if there are at least eight. Together they may.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Rows of a table.
+    columns : list of int
+        Indices of the columns to look at.
+    labels : array, shape (n,)
+        Labels of the rows. Classes beyond the 20 most frequent count as one.
+
+    Returns
+    -------
+    list of int
+        Columns on which labels do not depend clearly, neither on eight ranges of one (by a likelihood-ratio test at a
+        level of .05) nor on its single values. Empty if there are fewer than eight, or all are such columns.
+    """
+    if len(columns) < FEWEST_WEAK:
+        return []
+    codes = _frequent_classes(labels)
+    weak = [column for column in columns if _tells_nothing(*_values_and_counts(X[:, column], codes))]
+    return weak if FEWEST_WEAK <= len(weak) < len(columns) else []
 
 
 def columns_to_bin(X: NDArray[Any], columns: list[int], labels: NDArray[Any]) -> dict[str, list[int]]:
@@ -208,6 +236,18 @@ def _kind(found: NDArray[Any], counts: NDArray[Any]) -> str:
     return JAGGED if _is_jagged(found, counts, rows) else ""
 
 
+def _tells_nothing(found: NDArray[Any], counts: NDArray[Any]) -> bool:
+    """Whether labels may well be independent of a column."""
+    rows = counts.sum(axis=1)
+    range_of_value = (np.cumsum(rows) - 0.5 * rows) * RANGES // rows.sum()
+    of_ranges = np.add.reduceat(counts, np.unique(range_of_value, return_index=True)[1], axis=0)
+    freedom = (len(of_ranges) - 1) * (counts.shape[1] - 1)
+    if freedom == 0:  # a constant column, which is no burden, or a single class
+        return False
+    told = np.sum(_log_likelihood(of_ranges)) - _log_likelihood(counts.sum(axis=0))
+    return bool(chdtrc(freedom, 2 * told) > LEVEL) and _told_by_values(found, counts, rows) <= LEAST_GAIN
+
+
 def _is_jagged(found: NDArray[Any], counts: NDArray[Any], rows: NDArray[Any]) -> bool:
     """Whether fine bins tell labels far better than as few ranges as a small decision tree would choose.
 
@@ -217,13 +257,18 @@ def _is_jagged(found: NDArray[Any], counts: NDArray[Any], rows: NDArray[Any]) ->
         return False
     unknown = -_log_likelihood(counts.sum(axis=0))
     least, share_of_all, share_of_told = LEAST_MISSED
-    most = max(2, min(MOST_FINE_BINS, rows.sum() // ROWS_OF_A_FINE_BIN))
-    fine = max(_left_out_likelihood(found, counts, _fine_edges(found, rows, room)) for room in {most, min(64, most)})
-    told = fine + unknown
+    told = _told_by_values(found, counts, rows)
     if told <= max(least, share_of_all * unknown):  # as of most columns
         return False
-    missed = fine - _left_out_likelihood(found, counts, _coarse_edges(found, counts, rows))
+    missed = told - unknown - _left_out_likelihood(found, counts, _coarse_edges(found, counts, rows))
     return bool(missed > max(least, share_of_all * unknown, share_of_told * told))
+
+
+def _told_by_values(found: NDArray[Any], counts: NDArray[Any], rows: NDArray[Any]) -> float:
+    """How much likelier labels are by the single values of a column, or many ranges, in the logarithm."""
+    most = max(2, min(MOST_FINE_BINS, rows.sum() // ROWS_OF_A_FINE_BIN))
+    fine = max(_left_out_likelihood(found, counts, _fine_edges(found, rows, room)) for room in {most, min(64, most)})
+    return fine - float(_log_likelihood(counts.sum(axis=0)))
 
 
 def _fine_edges(found: NDArray[Any], rows: NDArray[Any], room: int) -> NDArray[Any]:

@@ -20,6 +20,7 @@ from aesara_nondecomp.data.columns import (
     columns_to_bin,
     numeric_columns,
     room_for_bins,
+    weak_columns,
 )
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.networks.tabular import Bin
@@ -74,8 +75,9 @@ class TableNetwork(NamedTuple):
         numeric = numeric_columns(sample)
         if not numeric or not np.isfinite(sample).all():  # what is not finite is refused where it is prepared
             return None
-        scaling = Standardiser.robust(sample, numeric, of_sample)
-        to_bin = columns_to_bin(scaling.transform(sample, np.float64), numeric, labels[chosen])
+        scaling, weak = _scaling_and_weak(sample, numeric, labels[chosen], of_sample)
+        telling = [column for column in numeric if column not in weak]
+        to_bin = columns_to_bin(scaling.transform(sample, np.float64), telling, labels[chosen])
         bins = _bins(rows, labels, to_bin, scaling)
         if bins is None:
             return None
@@ -105,7 +107,7 @@ def network_maker(network: Any, make: Callable[[Any, int, dict[str, Any]], Any],
     return lambda size: make(network, size, {})
 
 
-def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Standardiser | None:
+def scaling_for(network: Network, rows: Any, labels: NDArray[Any], weight: NDArray[Any] | None) -> Standardiser | None:
     """The scaling that a network takes which is made already: a tabular one that of all numeric columns.
 
     Parameters
@@ -114,6 +116,8 @@ def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Sta
         Whose bins, if it has any, are in units of this scaling.
     rows : array, CSR matrix, LazyRows or BatchSource, shape (n, d)
         Training rows, encoded but not scaled.
+    labels : array, shape (n,)
+        Their labels, of any number of classes.
     weight : array, shape (n,), or None
         Their sample weights.
 
@@ -134,10 +138,25 @@ def scaling_for(network: Network, rows: Any, weight: NDArray[Any] | None) -> Sta
         needed = "bins of a tabular network are in units of scaled columns, so that it needs dense rows in memory"
         require(not description["bins"], f"{needed}, or a model to train further, which keeps its scaling", "others")
         return None
-    sample, of_sample = _taken(_some_rows(len(rows), SAMPLED_ROWS), rows, weight)
+    chosen = _some_rows(len(rows), SAMPLED_ROWS)
+    sample, of_sample = _taken(chosen, rows, weight)
     if not np.isfinite(sample).all():
         return None
-    return Standardiser.robust(sample, sorted({*description["numeric"], *numeric_columns(sample)}), of_sample)
+    columns = sorted({*description["numeric"], *numeric_columns(sample)})
+    return _scaling_and_weak(sample, columns, labels[chosen], of_sample)[0]
+
+
+def _scaling_and_weak(
+    sample: NDArray[np.float64], columns: list[int], labels: NDArray[Any], weight: NDArray[Any] | None
+) -> tuple[Standardiser, list[int]]:
+    """The scaling of numeric columns, and those that tell nothing of labels, which have the spread of one together.
+
+    A network would learn single rows by many columns that tell nothing.
+    """
+    scaling = Standardiser.robust(sample, columns, weight)
+    weak = weak_columns(sample, columns, labels)
+    scaling.scale_[weak] *= max(1, len(weak)) ** 0.5
+    return scaling, weak
 
 
 def _taken(

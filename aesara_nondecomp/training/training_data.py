@@ -248,7 +248,7 @@ def prepare(
     takes = network_of(chosen)
     check_fit(chosen, train, learned)
     if scales and not of_columns and not takes.takes_tokens:
-        ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.weight)
+        ready = None if isinstance(network, TableNetwork) else scaling_for(takes, train, split.labels, split.weight)
         with rows_among_all(split.train):
             learned = replace(learned, standardiser=ready) if ready else learned.measured(train, split.weight)
 

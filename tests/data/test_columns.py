@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 from sklearn.tree import DecisionTreeClassifier
 
 from aesara_nondecomp.data import Standardiser
@@ -18,6 +19,7 @@ from aesara_nondecomp.data.columns import (
     bins_of_columns,
     columns_to_bin,
     numeric_columns,
+    weak_columns,
 )
 
 RNG = np.random.default_rng(0)
@@ -358,3 +360,37 @@ def test_quartiles_do_not_depend_on_the_scale_of_weights(scale):
     weight[::3] = 2
     one, other = (Standardiser.robust(X, [0], w) for w in (weight, weight * scale))
     assert np.array_equal(one.mean_, other.mean_) and np.array_equal(one.scale_, other.scale_)
+
+
+# -- columns that tell nothing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_weak_columns_are_those_whose_ranges_pass_a_likelihood_ratio_test_of_independence(n_classes):
+    labels = RNG.integers(0, n_classes, 800)
+    effect = np.linspace(0, 0.6, 40) / (n_classes - 1)
+    values = np.repeat(np.arange(8), 100)  # eight values, each in an eighth of the rows: each is a range
+    moved = [np.argsort(np.argsort(RNG.normal(size=800) + shift * labels)) for shift in effect]
+    X = np.column_stack([values[rank] for rank in moved]).astype(float)
+    tables = [[[np.sum((x == v) & (labels == k)) for k in range(n_classes)] for v in range(8)] for x in X.T]
+    p = np.array([chi2_contingency(table, correction=False, lambda_="log-likelihood").pvalue for table in tables])
+    assert 8 < np.sum(p > 0.05) < 32
+    assert weak_columns(X, list(range(40)), labels) == list(np.flatnonzero(p > 0.05))
+
+
+def test_fewer_than_eight_weak_columns_and_tables_of_nothing_else_have_none():
+    labels = np.arange(2000) % 2
+    X = np.random.default_rng(0).normal(size=(2000, 20))
+    X[:, 10:] += labels[:, None]
+    weak = weak_columns(X, list(range(20)), labels)
+    assert len(weak) >= 8 and max(weak) < 10
+    assert weak_columns(X, [*weak[:7], 10, 11, 12], labels) == []
+    assert weak_columns(X, weak, labels) == []  # as of a parity, of which no column tells anything by itself
+    assert weak_columns(X, list(range(20)), np.zeros(2000)) == []
+
+
+def test_columns_of_codes_and_constant_ones_are_not_weak():
+    X, labels = codes_and_labels(200)
+    noise = RNG.normal(size=(len(X), 20))
+    weak = weak_columns(np.column_stack([X, np.ones(len(X)), noise, X + labels[:, None]]), list(range(23)), labels)
+    assert len(weak) >= 15 and 0 not in weak and 1 not in weak and 22 not in weak

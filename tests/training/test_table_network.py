@@ -39,6 +39,30 @@ def test_numbers_that_stand_for_categories_are_learned():
     assert model.value(X[1500:], y[1500:]) > 0.95
 
 
+def with_noise(rows, n_columns=40):
+    return np.column_stack([rows, np.random.default_rng(3).normal(5, 3, (len(rows), n_columns))])
+
+
+def test_columns_that_tell_nothing_have_the_spread_of_one_together_and_no_bins():
+    rows = with_noise(TABLE)
+    rows[:, -1] = np.where(np.random.default_rng(2).random(N_ROWS) < 0.5, 0.0, rows[:, -1])
+    (_, _, options), scaling = made.of_rows(rows, Y, None)
+    robust = Standardiser.robust(rows, list(range(3, 45)))
+    ratio = scaling.scale_ / robust.scale_
+    weak = np.flatnonzero(ratio > 1)
+    assert len(weak) > 30 and weak.min() > 3 and 44 in weak
+    assert ratio[weak] == pytest.approx(len(weak) ** 0.5) and np.array_equal(scaling.mean_, robust.mean_)
+    assert 44 not in {column for column, _, _ in options["bins"]}
+
+
+def test_many_columns_that_tell_nothing_hardly_hide_the_others():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 100))
+    y = X[:, 0] + X[:, 1] + np.sin(2 * X[:, 2]) > 1.8
+    model = an.fit(X[:1000], y[:1000], "f1", validation=0.2, steps=400, seed=0)
+    assert model.value(X[1000:], y[1000:]) > 0.8  # .72 with all columns alike
+
+
 def test_sample_weights_move_median_and_quartiles():
     weight = 1.0 + 9 * (TABLE[:, 3] > 45)
     _, scaling = made.of_rows(TABLE, Y, weight)
@@ -74,16 +98,20 @@ def test_the_sample_has_rows_of_each_kind_where_kinds_alternate(every):
 
 
 @pytest.mark.parametrize("again", [lambda model: model.functions, lambda model: model.functions.network])
-@pytest.mark.parametrize(("labels", "measure"), [(Y, "f1"), (np.arange(N_ROWS) % 3, "macro_f1")])
-def test_a_network_of_a_table_that_is_trained_again_gets_the_scaling_that_its_bins_are_in(again, labels, measure):
+@pytest.mark.parametrize(("rows", "labels", "measure"), [
+    (TABLE, Y, "f1"),
+    (TABLE, np.arange(N_ROWS) % 3, "macro_f1"),
+    (with_noise(TABLE), np.where((AMOUNT > 0) ^ (RNG.random(N_ROWS) < 0.1), "yes", "no"), "f1"),
+], ids=["two classes", "three classes", "columns that tell nothing"])  # fmt: skip
+def test_a_network_of_a_table_that_is_trained_again_gets_the_scaling_that_its_bins_are_in(again, rows, labels, measure):
     options = {"validation": None, "steps": 3, "seed": 0}
-    model = an.fit(TABLE, labels, measure, **options)
+    model = an.fit(rows, labels, measure, **options)
     assert model.network_description["bins"]
-    other = an.fit(TABLE, labels, measure, network=again(model), **options)
+    other = an.fit(rows, labels, measure, network=again(model), **options)
     assert other.encoder.standardiser.as_dict() == model.encoder.standardiser.as_dict()
-    np.testing.assert_array_equal(other.decision_function(TABLE), model.decision_function(TABLE))
+    np.testing.assert_array_equal(other.decision_function(rows), model.decision_function(rows))
     with pytest.raises(ValueError, match="needs dense rows in memory, or a model to train further"):
-        an.fit(scipy.sparse.csr_matrix(TABLE), labels, measure, network=again(model), **options)
+        an.fit(scipy.sparse.csr_matrix(rows), labels, measure, network=again(model), **options)
 
 
 @pytest.mark.parametrize("n_rows", [3 * SAMPLED_ROWS, BINNED_ROWS + 50_000])
