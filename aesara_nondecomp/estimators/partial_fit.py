@@ -288,7 +288,7 @@ def _goal(state: PartialFitState, measure: Any, given: dict[str, Any], data: Tra
     problem = state.problem(given["prior"], functions.network.takes_tokens)
     recipe = resolve_recipe(given["algorithm"], found, problem)
     _only_driver(recipe)
-    check_recipe(recipe, functions.network, data.rows.weight)
+    check_recipe(recipe, functions.network, data.rows.weight, given["prior"])
     threshold = _fixed_threshold(recipe)
     if isinstance(state.model, Model):
         former = _threshold_of_one(state.model)

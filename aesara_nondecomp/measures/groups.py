@@ -77,6 +77,22 @@ class Cells(NamedTuple):
         """
         return Cells.of(cell, self.groups, weight)
 
+    def at_prior(self, prior: float) -> Cells:
+        """These cells where positives have another share of the rows; within a class the shares keep their ratios.
+
+        Parameters
+        ----------
+        prior : float
+            That share, in (0, 1).
+
+        Returns
+        -------
+        Cells
+            With rows of both classes, as these must have.
+        """
+        factors = np.where(self.positive, prior / self.prior, (1 - prior) / (1 - self.prior))
+        return self._replace(shares=self.shares * factors)
+
     def against_rest(self, constraint: Any) -> Cells:
         """The cells that a constraint is a function of, as of several classes: these.
 

@@ -117,8 +117,9 @@ def fit(
         "tabular" by median and quartiles. This is done in float64, before conversion to the network's dtype, and kept
         in the model's encoder.
     prior : float, optional
-        Share of positives to train for, in (0, 1). Rows held out are weighted to have it, so threshold, calibration
-        and confusion matrix are for it too. Default: that of `y`, by weight. A value far from it gives a warning.
+        Share of positives to train for, in (0, 1). Rows held out are weighted to have it, so constraints, threshold,
+        calibration and confusion matrix are for it too. Default: that of `y`, by weight. A value far from it gives a
+        warning. "struct_ann" and "direct_loss", which count the rows of batches, take none.
     positive : scalar, optional
         The positive label. Default: the larger one.
     sample_weight : array-like, shape (n,), optional

@@ -118,10 +118,10 @@ def fit_binary(
         _warn_of_frequent_positives(data, measure, constraints)
     goal = None if data.cells is None else CellGoal(measure, constraints, data.cells.groups)
     prior = check_prior(given["prior"], data.prior)
-    if given["prior"] is not None:  # what is chosen on the rows held out is chosen for that prior too
-        data = data.with_held_prior(prior)
+    if given["prior"] is not None:  # constraints, and what is chosen on the rows held out, are for that prior too
+        data = data.with_prior(prior)
     functions = _functions(data.network, optimizer, backend)
-    recipe = all_succeed(comm, lambda: _recipe(algorithm, measure, prior, functions.network, data, constraints))
+    recipe = all_succeed(comm, lambda: _recipe(given, measure, prior, functions.network, data))
     settings = settings_of(recipe, given, functions, data)
     monitor = monitor_factory(stopping, measure, recipe, settings, goal)
     choice, history, interrupted = trainer.train(
@@ -170,20 +170,16 @@ def _positive_of(model: Model, y: Any, positive: Any) -> Any:
 
 
 def _recipe(
-    algorithm: str | Recipe,
-    measure: measures.Measure,
-    prior: float,
-    network: Network,
-    data: TrainingData,
-    constraints: Sequence[measures.Constraint] = (),
+    given: Mapping[str, Any], measure: measures.Measure, prior: float, network: Network, data: TrainingData
 ) -> Recipe:
+    constraints = given["constraints"]
     problem = Problem(prior, eps=0.5 / len(data.rows.signs), text=data.rows.X.dtype == np.int32, cells=data.cells)
-    recipe = resolve_recipe(algorithm, measure, problem)
+    recipe = resolve_recipe(given["algorithm"], measure, problem)
     if constraints and data.cells is not None:
         recipe = constrained(recipe, constraints, data.cells)
     if data.cells is not None and any(isinstance(phase.driver, CellDriver) for phase in recipe.phases):
         check_held_cells(data.cells, data.held_cells(), measure, constraints)
-    check_recipe(recipe, network, data.rows.weight)
+    check_recipe(recipe, network, data.rows.weight, given["prior"])
     if getattr(data.rows.X, "block_rows", None) is not None and any(phase.head_only for phase in recipe.phases):
         raise ValueError(
             "this recipe trains the head on features of all rows, which have to fit in memory, and a large table in "

@@ -228,8 +228,8 @@ def functions_of_scores(
     return functions
 
 
-def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) -> None:
-    """Refuse a recipe that is incompatible with the network or with sample weights.
+def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None, prior: float | None) -> None:
+    """Refuse a recipe that is incompatible with the network, with sample weights or with a prior.
 
     Parameters
     ----------
@@ -239,12 +239,14 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
         What is trained.
     weight : array, shape (n,), or None
         Weights of the training rows.
+    prior : float or None
+        As given to `fit`.
 
     Raises
     ------
     ValueError
         If the recipe is of several classes, trains the head of a network without one, or its driver counts rows and
-        they have weights.
+        they have weights, or are to count for another prior.
     """
     several = [type(phase.driver).__name__ for phase in recipe.phases if phase.driver.several_classes]
     require(not several, "labels of two classes need a recipe without drivers of drivers.multiclass", several)
@@ -256,6 +258,8 @@ def check_recipe(recipe: Recipe, network: Network, weight: NDArray[Any] | None) 
     counts = [type(phase.driver).__name__ for phase in recipe.phases if isinstance(phase.driver, RowDriver)]
     if counts and weight is not None and np.any(weight != 1):
         raise ValueError(f"{counts[0]} counts rows and takes no sample_weight. Leave it out, or train by a measure.")
+    if counts and prior is not None:
+        raise ValueError(f"{counts[0]} counts rows and takes no prior, got {prior:g}. Leave it out, or use 'auto'.")
 
 
 def check_algorithm(algorithm: str | Recipe, prior: float | None) -> None:

@@ -91,8 +91,10 @@ class TrainingData(NamedTuple):
     weight_when_held: NDArray[Any] | None = None
     digests: tuple[str, ...] = ()
 
-    def with_held_prior(self, prior: float) -> TrainingData:
-        """The same data, with the rows held out weighted to give positives another share of them.
+    def with_prior(self, prior: float) -> TrainingData:
+        """The same data for another share of positives: of the rows held out, by weights, and in the shares of cells.
+
+        The rows to train on are as they were: drivers weight their classes.
 
         Parameters
         ----------
@@ -103,11 +105,12 @@ class TrainingData(NamedTuple):
         -------
         TrainingData
         """
-        if self.folds:
-            return self._replace(weight_when_held=weight_at_prior(self.rows.signs, self.rows.weight, prior))
-        if self.held is None:
-            return self
-        return self._replace(held=self.held._replace(weight=weight_at_prior(self.held.signs, self.held.weight, prior)))
+        data = self if self.cells is None else self._replace(cells=self.cells.at_prior(prior))
+        if data.folds:
+            return data._replace(weight_when_held=weight_at_prior(data.rows.signs, data.rows.weight, prior))
+        if data.held is None:
+            return data
+        return data._replace(held=data.held._replace(weight=weight_at_prior(data.held.signs, data.held.weight, prior)))
 
     def held_cells(self) -> list[NDArray[Any]]:
         """Cells of the rows held out from each network, where cells play a part.

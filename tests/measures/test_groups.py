@@ -64,6 +64,12 @@ def test_class_rates_are_those_of_all_rows_with_and_without_groups():
     assert pytest.approx(np.mean(PREDICTED[SIGNS < 0] < 0)) == N_
 
 
+def test_another_prior_scales_the_shares_within_each_class():
+    cells = Cells(("a",), np.array([6, 2, 1, 1]), np.array([0.6, 0.2, 0.1, 0.1])).at_prior(0.5)
+    np.testing.assert_allclose(cells.shares, [0.3 / 0.7, 0.5 * 2 / 3, 0.5 / 7, 0.5 / 3])
+    assert cells.prior == pytest.approx(0.5) and cells.rows.tolist() == [6, 2, 1, 1]
+
+
 def test_groups_without_rows_of_a_class_do_not_take_part():
     few = (CODES != 2) | (SIGNS < 0)
     cells = Cells.of(CELL[few], GROUPS)

@@ -80,6 +80,13 @@ def test_sample_weights_are_refused_by_what_counts_rows(algorithm, functions):
         fitted(functions, algorithm, sample_weight=np.linspace(0.5, 1.5, 800))
 
 
+@pytest.mark.parametrize("algorithm", ["struct_ann", "direct_loss"])
+@pytest.mark.filterwarnings("ignore:prior = 0.9 is far from")
+def test_a_prior_is_refused_by_what_counts_rows(algorithm, functions):
+    with pytest.raises(ValueError, match=r"counts rows and takes no prior, got 0\.9"):
+        fitted(functions, algorithm, prior=0.9)
+
+
 def test_equal_sample_weights_change_nothing(functions):
     weighted = fitted(functions, "struct_ann", steps=10, sample_weight=np.ones(800))
     plain = fitted(functions, "struct_ann", steps=10)

@@ -113,6 +113,19 @@ def test_folds_train_under_constraints_too(functions):
     assert len(model.voters) == 2 and model.evaluations[-1].excess <= 0.05
 
 
+@pytest.mark.filterwarnings("ignore:prior = 0.5 is far from", "ignore:fewer than 30 rows")
+def test_multipliers_are_those_of_the_prior_asked_for_as_if_rows_had_weights(functions):
+    """Positives are a tenth of the rows; at that share the multiplier of this precision rises to 17."""
+    rare = ~Y | (np.arange(N) % 5 == 0)
+    share = np.mean(Y[rare])
+    means = []
+    for option in {"prior": 0.5}, {"sample_weight": np.where(Y, 0.5 / share, 0.5 / (1 - share))[rare]}:
+        options = {**OPTIONS, "network": functions, "validation": 0.5, **option}
+        model = an.fit(X[rare], Y[rare], "recall", constraints=[at_least("precision", 0.8)], **options)
+        means.append(np.mean([step.duals["lambda[precision >= 0.8]"] for step in model.history]))
+    assert means[0] == pytest.approx(means[1], abs=1)
+
+
 def test_rows_without_a_group_train_and_count_in_no_group(functions):
     groups = SEX.astype(object)
     groups[::7] = None
