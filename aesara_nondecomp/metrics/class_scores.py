@@ -18,7 +18,8 @@ from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 
 Array = NDArray[Any]
 RIDGE = 0.1  # on the offsets, in rows: a class with few rows keeps the network's own offset
-NEWTON_STEPS, SMALLEST_SLOPE = 50, 1e-3
+NEWTON_STEPS = 100
+FLATTEST = 1e-6  # slope of scores of spread 1: one of 0 would tie all probabilities, a negative one reverse them
 
 
 def class_confusion(codes: Array, predicted: Array, n_classes: int, weight: Array | None = None) -> Array:
@@ -152,25 +153,13 @@ class ClassCalibration:
         -------
         ClassCalibration
         """
-        f = np.asarray(scores, dtype=np.float64)
-        w = np.ones(len(f)) if weight is None else row_counts(weight)
-        targets = _smoothed_targets(codes, w, f.shape[1])
-        theta = np.append(1.0, np.zeros(f.shape[1]))
-        loss = _loss(theta, f, targets, w)
-        for _ in range(NEWTON_STEPS):
-            direction = _newton_direction(theta, f, targets, w)
-            for halvings in range(20):
-                moved = theta + 0.5**halvings * direction
-                moved[0] = max(moved[0], SMALLEST_SLOPE)
-                new = _loss(moved, f, targets, w)
-                if new < loss:
-                    break
-            else:
-                break
-            gained, theta, loss = loss - new, moved, new
-            if gained < 1e-12 * w.sum():
-                break
-        return cls(float(theta[0]), theta[1:])
+        w = np.ones(len(scores)) if weight is None else row_counts(weight)
+        z, spread = _standardised(np.asarray(scores, dtype=np.float64), w)
+        targets = _smoothed_targets(codes, w, z.shape[1])
+        theta = _newton(np.zeros(1 + z.shape[1]), z, targets, w)
+        if theta[0] < FLATTEST:
+            theta = _newton(np.append(FLATTEST, np.zeros(z.shape[1])), z, targets, w, fixed=1)
+        return cls(float(theta[0]) / spread, theta[1:])
 
     def probabilities(self, scores: Array) -> Array:
         """Probabilities of the classes.
@@ -214,6 +203,14 @@ class ClassCalibration:
         return cls(slope, np.array(offsets, dtype=np.float64))
 
 
+def _standardised(f: Array, w: Array) -> tuple[Array, float]:
+    """Scores less each row's mean, which the probabilities do not see, over their spread; and the spread."""
+    z = f - f[:, :1]  # of equal scores exactly 0
+    z -= z.mean(axis=1, keepdims=True)
+    spread = float(np.sqrt(np.average((z**2).mean(axis=1), weights=w))) or 1.0
+    return z / spread, spread
+
+
 def _smoothed_targets(codes: Array, w: Array, n_classes: int) -> Array:
     """Targets short of 0 and 1, of two classes Platt's: classes that the scores separate get a finite slope."""
     counts = np.bincount(codes, w, minlength=n_classes)
@@ -223,12 +220,26 @@ def _smoothed_targets(codes: Array, w: Array, n_classes: int) -> Array:
     return targets
 
 
+def _newton(theta: Array, z: Array, targets: Array, w: Array, fixed: int = 0) -> Array:
+    """Slope and offsets of the smallest loss, with step halving; the first `fixed` of them stay as they are."""
+    loss = _loss(theta, z, targets, w)
+    for _ in range(NEWTON_STEPS):
+        direction = _newton_direction(theta, z, targets, w, fixed)
+        places = (theta + 0.5**k * direction for k in range(30))
+        losses = ((_loss(place, z, targets, w), place) for place in places)
+        lower, moved = next((found for found in losses if found[0] < loss), (loss, theta))
+        gained, theta, loss = loss - lower, moved, lower
+        if gained < 1e-12 * w.sum():
+            break
+    return theta
+
+
 def _loss(theta: Array, f: Array, targets: Array, w: Array) -> float:
     logs = log_softmax(theta[0] * f + theta[1:])
     return float(-(w * (targets * logs).sum(axis=1)).sum() + RIDGE / 2 * (theta[1:] ** 2).sum())
 
 
-def _newton_direction(theta: Array, f: Array, targets: Array, w: Array) -> Array:
+def _newton_direction(theta: Array, f: Array, targets: Array, w: Array, fixed: int) -> Array:
     P = softmax(theta[0] * f + theta[1:])
     mean = (P * f).sum(axis=1, keepdims=True)
     centred = P * (f - mean)  # the covariance of the classes' indicators, times the scores
@@ -239,4 +250,5 @@ def _newton_direction(theta: Array, f: Array, targets: Array, w: Array) -> Array
     hessian[1:, 1:] = np.diag(w @ P) - (w[:, None] * P).T @ P + RIDGE * np.eye(n - 1)
     hessian[0, 1:] = hessian[1:, 0] = w @ centred
     hessian[0, 0] = (w[:, None] * centred * f).sum() + 1e-9
-    return np.asarray(-np.linalg.solve(hessian, gradient))
+    free = slice(fixed, None)
+    return np.append(np.zeros(fixed), -np.linalg.solve(hessian[free, free], gradient[free]))

@@ -168,6 +168,26 @@ def test_calibration_of_two_classes_is_platts_but_for_the_penalty(noise):
     np.testing.assert_allclose(found, platts, atol=3e-3)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 300.0, 1e6])
+def test_calibrated_probabilities_do_not_depend_on_the_scale_of_the_scores(scale):
+    rng = np.random.default_rng(3)
+    scores = 1.5 * rng.normal(size=(300, 3))
+    y = np.argmax(scores + rng.gumbel(size=(300, 3)), axis=1)
+    found = ClassCalibration.fit(scale * scores, y).probabilities(scale * scores)
+    np.testing.assert_allclose(found, ClassCalibration.fit(scores, y).probabilities(scores), atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_scores_that_mislead_get_the_shares_of_the_classes_as_probabilities(scale):
+    rng = np.random.default_rng(5)
+    y = rng.choice(3, 600, p=[0.6, 0.3, 0.1])
+    scores = scale * (rng.normal(size=(600, 3)) - 2.0 * np.eye(3)[y])
+    found = ClassCalibration.fit(scores, y)
+    assert found.slope > 0
+    shares = np.bincount(y) / 600
+    np.testing.assert_allclose(found.probabilities(scores), np.broadcast_to(shares, (600, 3)), atol=0.01)
+
+
 @pytest.mark.parametrize("scale", [1.0, 7.0])
 def test_a_weight_of_two_is_calibrated_as_two_rows(scale):
     rng = np.random.default_rng(9)
