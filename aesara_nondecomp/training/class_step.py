@@ -62,11 +62,11 @@ def class_step(
     shares = functions.shares_in(batches.cell_shares)
     while driver.needs_refresh():
         batch = next(batches)
-        driver.refresh(_finite(functions, functions.confusion_sums(*_rows(batch)), 0.0, batch, step, rate))
+        driver.refresh(_finite(functions, driver, functions.confusion_sums(*_rows(batch)), 0.0, batch, step, rate))
     batch, gains = next(batches), driver.gains()
     functions.steer(gains, rate, shares)
     sums, gradient_norm = functions.ascend(*_rows(batch))
-    driver.observe(_finite(functions, sums, gradient_norm, batch, step, rate))
+    driver.observe(_finite(functions, driver, sums, gradient_norm, batch, step, rate))
     if moves and driver.moves:
         driver.move(None if held is None else _held_counts(functions, driver, held, step, rate))
     counts = np.stack([driver.cells.recalls(sums.hard), sums.weight])  # of counts: how many of each cell are right
@@ -91,7 +91,7 @@ def _held_counts(
     """Confusion matrix of the cells of rows that are not trained on, at the current weights."""
     scores = functions.scores(held.X)
     if not np.isfinite(scores).all():
-        raise class_divergence(functions.comm, held.X, step, rate)
+        raise class_divergence(functions.comm, driver, held.X, step, rate)
     weight = np.ones(len(scores)) if held.weight is None else held.weight / np.mean(held.weight)
     shape = driver.cells.n_cells, driver.cells.n_classes
     return np.asarray(cell_confusion(held.cell, scores.argmax(axis=1), shape, weight), dtype=float)
@@ -104,9 +104,15 @@ def _rows(batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray
 
 
 def _finite(
-    functions: ClassFunctions, sums: ConfusionSums, gradient_norm: float, batch: Batch, step: int, rate: float
+    functions: ClassFunctions,
+    driver: ClassDriver,
+    sums: ConfusionSums,
+    gradient_norm: float,
+    batch: Batch,
+    step: int,
+    rate: float,
 ) -> ConfusionSums:
     """The sums, if they can be taken; every score that is not finite shows in the logistic ones."""
     if not math.isfinite(gradient_norm + float(sums.logistic.sum())):
-        raise class_divergence(functions.comm, batch.X, step, rate)
+        raise class_divergence(functions.comm, driver, batch.X, step, rate)
     return sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from aesara_nondecomp.drivers import Driver, RowDriver
 from aesara_nondecomp.history import Step
 from aesara_nondecomp.parallel import Communicator, Functions, common_error
+
+if TYPE_CHECKING:  # its module takes long to load, and most runs are of two classes
+    from aesara_nondecomp.drivers.multiclass import CellDriver as ClassDriver
 
 
 def divergence(functions: Functions, driver: Driver, X: Any, step: int, rate: float) -> ValueError:
@@ -35,24 +38,20 @@ def divergence(functions: Functions, driver: Driver, X: Any, step: int, rate: fl
     ValueError
         It says what is not finite, and what to do.
     """
-    largest = max(functions.comm.allgather(_largest(getattr(X, "X", X))))
     weights = () if isinstance(driver, RowDriver) else tuple(driver.weights())
-    if math.isinf(largest):
-        reason = "the rows of its batch are not finite. Rows must not be modified during training."
-    elif not all(map(math.isfinite, weights)):
-        reason = f"{type(driver).__name__} gave the weights {weights}. Check the formulas of its measure."
-    else:
-        reason = f"the largest feature of its batch is {largest:g}. Lower learning_rate or l2, or rescale the rows."
-    return common_error(functions.comm, f"training diverged in step {step} at a learning rate of {rate:g}: {reason}")
+    found = None if all(map(math.isfinite, weights)) else f"{type(driver).__name__} gave the weights {weights}"
+    return _diverged(functions.comm, X, step, rate, found)
 
 
-def class_divergence(comm: Communicator, X: Any, step: int, rate: float) -> ValueError:
+def class_divergence(comm: Communicator, driver: ClassDriver, X: Any, step: int, rate: float) -> ValueError:
     """The error of a step of K classes whose gradient or confusion sums are not finite.
 
     Parameters
     ----------
     comm : communicator
         Of the processes.
+    driver : drivers.multiclass.CellDriver
+        Before it takes the sums.
     X : array or LocalBatch, shape (b, ...)
         The rows of the step.
     step : int
@@ -63,14 +62,11 @@ def class_divergence(comm: Communicator, X: Any, step: int, rate: float) -> Valu
     Returns
     -------
     ValueError
+        It says what is not finite, and what to do.
     """
-    largest = max(comm.allgather(_largest(getattr(X, "X", X))))
-    reason = (
-        "the rows of its batch are not finite. Rows must not be modified during training."
-        if math.isinf(largest)
-        else f"the largest feature of its batch is {largest:g}. Lower learning_rate or l2, or rescale the rows."
-    )
-    return common_error(comm, f"training diverged in step {step} at a learning rate of {rate:g}: {reason}")
+    finite = all(np.isfinite(part).all() for part in driver.gains())
+    found = None if finite else f"{type(driver).__name__} gave gains that are not finite"
+    return _diverged(comm, X, step, rate, found)
 
 
 def check_weights(comm: Communicator, arrays: Iterable[NDArray[Any]], last: Step | None) -> None:
@@ -97,6 +93,18 @@ def check_weights(comm: Communicator, arrays: Iterable[NDArray[Any]], last: Step
         comm,
         f"training diverged {when}: the weights are not finite. Lower learning_rate or l2, or rescale the rows.",
     )
+
+
+def _diverged(comm: Communicator, X: Any, step: int, rate: float, unusable: str | None) -> ValueError:
+    """The error; `unusable` says what of the driver is not finite, if anything."""
+    largest = max(comm.allgather(_largest(getattr(X, "X", X))))
+    if math.isinf(largest):
+        reason = "the rows of its batch are not finite. Rows must not be modified during training."
+    elif unusable is not None:
+        reason = f"{unusable}. Check the formulas of its measure."
+    else:
+        reason = f"the largest feature of its batch is {largest:g}. Lower learning_rate or l2, or rescale the rows."
+    return common_error(comm, f"training diverged in step {step} at a learning rate of {rate:g}: {reason}")
 
 
 def _largest(rows: Any) -> float:

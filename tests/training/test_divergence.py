@@ -9,6 +9,7 @@ from test_bad_input import RNG
 from aesara_nondecomp import Checkpoint, EarlyStopping, MeasureClassifier, TrainFunctions, fit, mlp
 from aesara_nondecomp.data import MiniBatches
 from aesara_nondecomp.drivers import DUPLE, FixedWeights, RewardWeights
+from aesara_nondecomp.measures import multiclass
 from aesara_nondecomp.models.archive import read_archive
 from aesara_nondecomp.training import Phase, Recipe, train
 
@@ -123,6 +124,13 @@ def test_a_measure_whose_supergradient_breaks_is_named(functions):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("measure", ["gmean", "macro_mae"])
+def test_a_measure_of_several_classes_whose_gains_break_is_named(measure, monkeypatch):
+    monkeypatch.setattr(type(multiclass.get(measure)), "_gains", lambda self, R, cells, eps: np.full(R.shape, np.nan))
+    with pytest.raises(ValueError, match="in step 1 at.*DUPLE gave gains that are not finite. Check the formulas"):
+        fit(X, np.arange(200) % 3, measure, algorithm="duple", network="linear", **QUICK)
+
+
 def test_partial_fit_refuses_what_diverged_and_keeps_its_model():
     model = MeasureClassifier("qmean", network="mlp", hidden=(4,), batch_size=64, random_state=0).partial_fit(X, Y)
     before = model.decision_function(X)

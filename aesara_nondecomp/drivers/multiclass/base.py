@@ -284,7 +284,7 @@ class AdaptiveCellDriver(CellDriver):
         of_class = np.bincount(cells.target, own, minlength=cells.n_classes)
         per_row = of_class / priors
         mean = per_row.sum() / cells.n_classes
-        weights = per_row / mean if mean > 0 else np.ones_like(per_row)
+        weights = np.ones_like(per_row) if mean <= 0 else per_row / mean  # of NaN NaN, which training refuses
         logs = cells.shares if cells.n_cells == cells.n_classes else self._within_classes(own, of_class)
         return logs, -np.log(np.maximum(weights, SMALLEST_CLASS_WEIGHT))
 

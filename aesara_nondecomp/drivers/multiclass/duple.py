@@ -135,13 +135,13 @@ def capped_softmax(log_weights: Array, most: float) -> Array:
     float64 array, shape (m,)
         The largest entries are `most`, the others keep their proportions.
     """
-    weights = np.exp(log_weights - log_weights.max())
-    order = (-weights).argsort(kind="stable")
-    falling = weights[order]
-    for full in range(weights.size):  # the number of entries at the bound
-        scale = (1.0 - full * most) / falling[full:].sum()
-        if falling[full] * scale <= most * (1 + 1e-12):
+    order = (-log_weights).argsort(kind="stable")
+    falling = log_weights[order]
+    found = np.full(falling.size, most)
+    for full in range(falling.size):  # the number of entries at the bound
+        weights = np.exp(falling[full:] - falling[full])  # by their own largest: not all of them underflow
+        largest = (1.0 - full * most) / weights.sum()
+        if largest <= most * (1 + 1e-12):
             break
-    found: Array = weights * scale
-    found[order[:full]] = most
+    found[order[full:]] = largest * weights
     return found

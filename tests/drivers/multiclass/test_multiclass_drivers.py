@@ -235,6 +235,21 @@ def test_weights_of_a_mean_of_the_worst_are_the_nearest_distribution_below_its_b
                 assert divergence(found) <= divergence(near) + 1e-12
 
 
+def test_weights_below_a_bound_keep_their_proportions_however_small_they_are():
+    found = capped_softmax(np.array([-801.0, 0.0, -800.0, -800.0]), 0.5)
+    rest = np.array([np.exp(-1), 1, 1])
+    np.testing.assert_allclose(found[1], 0.5)
+    np.testing.assert_allclose(found[[0, 2, 3]], 0.5 * rest / rest.sum())
+
+
+@pytest.mark.parametrize("dual_rate", [0.5, 1e4])
+def test_duals_of_a_mean_of_the_worst_stay_finite_in_long_runs(dual_rate):
+    driver = DUPLE(multiclass.get("mean_of_worst", h=2), Cells(np.full(4, 0.25)), dual_rate=dual_rate)
+    for _ in range(1700):
+        driver.observe(with_recalls(0.0, 1.0, 1.0, 1.0))
+    np.testing.assert_allclose(driver.dual_gains().diagonal(), [0.5, 1 / 6, 1 / 6, 1 / 6])
+
+
 def test_the_mean_of_the_two_worst_moves_weight_to_them():
     driver = DUPLE(multiclass.get("mean_of_worst", h=2), Cells(np.full(4, 0.25)), dual_rate=1.0)
     for _ in range(60):
