@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp._checks import one_of
 from aesara_nondecomp.drivers.base import Driver, RewardWeights
-from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS, LogDuals, Multipliers
+from aesara_nondecomp.drivers.duals import LogDuals, Multipliers, has_enough_rows
 from aesara_nondecomp.measures import Cells, Constraint, GroupMeasure
 from aesara_nondecomp.metrics.cell_rates import CellSums, RunningCellRates
 from aesara_nondecomp.metrics.class_rates import ClassSums
@@ -76,7 +76,8 @@ class CellDriver(Driver):
         Parameters
         ----------
         held : CellSums, optional
-            Of rows that are not trained on, at the current weights. Default: the running rates of the training rows.
+            Of rows that are not trained on, at the current weights; the weights of a cell are to sum to its number of
+            rows. Default: the running rates of the training rows.
         """
 
     def rates(self, held: CellSums | None) -> Array:
@@ -95,7 +96,7 @@ class CellDriver(Driver):
         running = self.running.rates()
         if held is None:
             return running
-        return np.where(held.weight >= ENOUGH_HELD_ROWS, np.nan_to_num(held.rates()), running)
+        return np.where(has_enough_rows(held.weight), np.nan_to_num(held.rates()), running)
 
     def state(self) -> dict[str, Any]:
         return {"running": self.running.state()}

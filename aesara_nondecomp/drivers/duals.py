@@ -19,6 +19,21 @@ Array = NDArray[Any]
 ENOUGH_HELD_ROWS = 30  # of a cell; with fewer its rate among the rows held out is mostly noise
 
 
+def has_enough_rows(rows: Array) -> Array:
+    """Whether the rate of a cell is known well enough to move duals by.
+
+    Parameters
+    ----------
+    rows : array, shape (m,)
+        Numbers of rows held out of the cells, or sums of weights that make up these numbers.
+
+    Returns
+    -------
+    bool array, shape (m,)
+    """
+    return np.asarray(rows > ENOUGH_HELD_ROWS - 0.5)  # as such sums are not exact
+
+
 class LogDuals:
     """A distribution over the values of which a minimum is taken, moved by steps on its logarithms.
 

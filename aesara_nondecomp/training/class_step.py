@@ -17,6 +17,7 @@ from aesara_nondecomp.metrics import ConfusionSums
 from aesara_nondecomp.metrics.class_scores import cell_confusion
 from aesara_nondecomp.step.class_functions import ClassFunctions
 from aesara_nondecomp.training.divergence import class_divergence
+from aesara_nondecomp.training.groups import weight_within_cells
 
 
 def class_step(
@@ -92,8 +93,8 @@ def _held_counts(
     scores = functions.scores(held.X)
     if not np.isfinite(scores).all():
         raise class_divergence(functions.comm, driver, held.X, step, rate)
-    weight = np.ones(len(scores)) if held.weight is None else held.weight / np.mean(held.weight)
     shape = driver.cells.n_cells, driver.cells.n_classes
+    weight = weight_within_cells(held.cell, held.weight, driver.cells.n_cells)
     return np.asarray(cell_confusion(held.cell, scores.argmax(axis=1), shape, weight), dtype=float)
 
 

@@ -193,6 +193,29 @@ def _warn_of_few(cells: Any, held: Sequence[NDArray[Any]]) -> None:
         )
 
 
+def weight_within_cells(cell: NDArray[Any], weight: NDArray[Any] | None, n_cells: int) -> NDArray[np.float64]:
+    """Weights whose sum over a cell is its number of rows, by which a rate that is mostly noise is told from others.
+
+    Parameters
+    ----------
+    cell : int array, shape (n,)
+        Of each row.
+    weight : array, shape (n,), or None
+        Above 0; None for equal ones.
+    n_cells : int
+        Number of cells.
+
+    Returns
+    -------
+    float64 array, shape (n,)
+        Within a cell their ratios stay, and so do the rates of the cells.
+    """
+    if weight is None:
+        return np.ones(len(cell))
+    rows, weights = (np.bincount(cell, each, minlength=n_cells) for each in (None, weight))
+    return np.asarray(weight * rows[cell] / weights[cell])
+
+
 def warn_of_unreached(constraints: Sequence[Constraint], rates: NDArray[Any], cells: Any) -> None:
     """Warn of each constraint that is broken on the rows held out.
 

@@ -19,6 +19,7 @@ from aesara_nondecomp.metrics.cell_rates import CellSums, cell_sums
 from aesara_nondecomp.metrics.class_rates import ClassSums, class_sums
 from aesara_nondecomp.parallel import Functions
 from aesara_nondecomp.training.divergence import divergence
+from aesara_nondecomp.training.groups import weight_within_cells
 from aesara_nondecomp.training.schedules import factor_at
 
 if TYPE_CHECKING:  # their modules take long to load, and most runs are of two classes
@@ -213,8 +214,8 @@ def _held_sums(functions: Functions, driver: CellDriver, held: Any, step: int, r
     scores = functions.scores(held.X)
     if not np.isfinite(scores).all():
         raise divergence(functions, driver, held.X, step, rate)
-    signed = held.signs if held.weight is None else held.signs * (held.weight / np.mean(held.weight))
-    return cell_sums(scores, signed.astype(np.float64), held.cell, len(driver.cells.rows))
+    n_cells = len(driver.cells.rows)
+    return cell_sums(scores, held.signs * weight_within_cells(held.cell, held.weight, n_cells), held.cell, n_cells)
 
 
 def _finite(sums: ClassSums, gradient_norm: float = 0.0) -> bool:

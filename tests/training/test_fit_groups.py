@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import aesara_nondecomp as an
-from aesara_nondecomp.drivers import Constrained
+from aesara_nondecomp import drivers
+from aesara_nondecomp.drivers import Constrained, WorstGroup
 from aesara_nondecomp.history import Evaluation
 from aesara_nondecomp.measures import Cells, at_least, gap, share
-from aesara_nondecomp.measures.groups import cell_of_rows
+from aesara_nondecomp.measures.groups import cell_of_classes, cell_of_rows
 from aesara_nondecomp.metrics.cell_threshold import CellGoal
 from aesara_nondecomp.training.early_stopping import Interval
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
@@ -242,6 +243,19 @@ def test_the_duals_move_by_rows_held_out_and_without_any_by_training_rows(functi
     seen.clear()
     an.fit(X[600:], Y[600:], "likelihood", validation=None, **options)
     assert seen == [None] * 100
+
+
+@pytest.mark.parametrize("labels", [Y, np.where(Y & (X[:, 2] > 0), 2, Y)], ids=["two classes", "three classes"])
+def test_held_out_rows_of_a_cell_are_counted_and_not_weighed(functions, labels, monkeypatch):
+    """The duals move by cells of enough rows, however little or much the rows weigh."""
+    seen = []
+    driver = WorstGroup if labels.dtype == bool else drivers.multiclass.WorstGroup
+    monkeypatch.setattr(driver, "move", lambda self, held=None: seen.append(held))
+    weight = np.where(SEX == "f", 0.01, 5.0) * (1 + np.arange(N) % 3)
+    fit_on(labels, "worst_cell", groups=SEX, network=functions, sample_weight=weight, steps=20, validation=1 / 3)
+    rows = seen[0].weight[:4] if labels.dtype == bool else seen[0].sum(axis=1)[:6]
+    counts = np.bincount(cell_of_classes(labels, SEX == "m", 2, len(set(labels))))
+    np.testing.assert_allclose(rows, counts / 3, atol=1)
 
 
 def test_of_all_steps_the_best_that_meets_the_constraints_is_taken():

@@ -119,7 +119,8 @@ class CellDriver:
         Parameters
         ----------
         held : float64 array, shape (m, K), optional
-            Confusion matrix of the cells of such rows, at the current weights. Default: there are no such rows.
+            Confusion matrix of the cells of such rows, at the current weights; the weights of a cell are to sum to its
+            number of rows. Default: there are no such rows.
         """
 
     def duals(self) -> dict[str, Any]:

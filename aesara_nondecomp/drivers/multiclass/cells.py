@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._checks import one_of, require
-from aesara_nondecomp.drivers.duals import ENOUGH_HELD_ROWS, LogDuals, Multipliers
+from aesara_nondecomp.drivers.duals import LogDuals, Multipliers, has_enough_rows
 from aesara_nondecomp.drivers.multiclass.base import AdaptiveCellDriver, Array, CellDriver, StepGains
 from aesara_nondecomp.measures import Constraint
 from aesara_nondecomp.measures.multiclass import Cells, GroupMeasure, MulticlassMeasure
@@ -26,7 +26,7 @@ def held_rates(held: Array | None, running: Array) -> Array:
     Parameters
     ----------
     held : float64 array, shape (m, K), or None
-        Confusion matrix of the cells of rows held out.
+        Confusion matrix of the cells of rows held out; the weights of a cell sum to its number of rows.
     running : float64 array, shape (m, K)
         Running conditional confusion matrix of the training rows.
 
@@ -38,7 +38,7 @@ def held_rates(held: Array | None, running: Array) -> Array:
     if held is None:
         return running
     weight = held.sum(axis=1)
-    return conditional(held, np.where(weight >= ENOUGH_HELD_ROWS, weight, 0.0), running)
+    return conditional(held, np.where(has_enough_rows(weight), weight, 0.0), running)
 
 
 class CellWeighted(CellDriver):
