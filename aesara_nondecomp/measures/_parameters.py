@@ -9,7 +9,9 @@ from typing import Any
 
 from aesara_nondecomp._checks import LONGEST_SHOWN, shown
 
-LARGEST_BETA = 1e6  # its square is computed with
+# A beta or sigma beyond these is lost beside the other terms of a denominator, which would be 0 where it should not be.
+BETAS = {"at_least": 1e-4, "at_most": 1e6}
+SIGMAS = {"at_least": 1e-6, "at_most": 1e6}
 
 
 def check_prior(name: str, prior: float) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._numeric import sigmoid
-from aesara_nondecomp.measures._parameters import LARGEST_BETA, set_number
+from aesara_nondecomp.measures._parameters import BETAS, SIGMAS, set_number
 from aesara_nondecomp.measures.base import Measure, Pair
 from aesara_nondecomp.measures.families import Concave, Pseudolinear, Triple
 
@@ -233,7 +233,7 @@ class FBeta(Pseudolinear):
     Parameters
     ----------
     beta : float, default 1.0
-        In (0, 1e6]. Above 1 it favours recall, below 1 precision.
+        In [1e-4, 1e6]. Above 1 it favours recall, below 1 precision.
 
     Raises
     ------
@@ -250,7 +250,7 @@ class FBeta(Pseudolinear):
     affine_in_tp = True
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
+        set_number(self, "beta", **BETAS)
 
     def coefficients(self, prior: float) -> tuple[Triple, Triple]:
         B, theta = self.beta**2, (1.0 - prior) / prior
@@ -303,8 +303,8 @@ class GowerLegendre(Concave, Pseudolinear):
     Parameters
     ----------
     sigma : float, default 1.0
-        Above 0. The measure is concave in (P, N) for sigma <= 1, linear (accuracy) for sigma = 1, and convex above 1,
-        where `supergradient` raises ValueError. Every sigma has the same maximisers as accuracy.
+        In [1e-6, 1e6]. The measure is concave in (P, N) for sigma <= 1, linear (accuracy) for sigma = 1, and convex
+        above 1, where `supergradient` raises ValueError. Every sigma has the same maximisers as accuracy.
 
     Raises
     ------
@@ -321,7 +321,7 @@ class GowerLegendre(Concave, Pseudolinear):
     family = "pseudolinear"
 
     def __post_init__(self) -> None:
-        set_number(self, "sigma", above=0.0)
+        set_number(self, "sigma", **SIGMAS)
 
     def coefficients(self, prior: float) -> tuple[Triple, Triple]:
         s, theta = self.sigma, (1.0 - prior) / prior

@@ -17,7 +17,7 @@ import numpy as np
 
 from aesara_nondecomp._numeric import plain
 from aesara_nondecomp.measures._formulas import kl_divergence, kl_divergence_of_counts, negated_divergence_gradient
-from aesara_nondecomp.measures._parameters import LARGEST_BETA, name_raw, set_number
+from aesara_nondecomp.measures._parameters import BETAS, name_raw, set_number
 from aesara_nondecomp.measures.base import Pair
 from aesara_nondecomp.measures.classification import BalancedAccuracy
 from aesara_nondecomp.measures.families import NestedConcave, PseudoConcave
@@ -58,7 +58,7 @@ class QMeasure(_HarmonicPair):
     Parameters
     ----------
     beta : float, default 1.0
-        In (0, 1e6]. Above 1 it favours the quantification measure NSS, below 1 the balanced accuracy BA.
+        In [1e-4, 1e6]. Above 1 it favours the quantification measure NSS, below 1 the balanced accuracy BA.
     raw : bool, default False
         Use the unnormalised NSS ("qmeasure_raw").
 
@@ -77,7 +77,7 @@ class QMeasure(_HarmonicPair):
     name = "qmeasure"
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
+        set_number(self, "beta", **BETAS)
         name_raw(self)
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
@@ -101,7 +101,7 @@ class QMeasureBarranquero(_HarmonicPair):
     Parameters
     ----------
     beta : float, default 1.0
-        In (0, 1e6]. Above 1 it favours the quantification measure NAS, below 1 recall.
+        In [1e-4, 1e6]. Above 1 it favours the quantification measure NAS, below 1 recall.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class QMeasureBarranquero(_HarmonicPair):
     name = "qmeasure_barranquero"
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
+        set_number(self, "beta", **BETAS)
 
     def components(self, P: Any, N: Any, prior: float, eps: float = 0.0) -> tuple[Any, Any]:
         return P, NAS().value(P, N, prior)

@@ -414,7 +414,7 @@ def test_the_version_is_that_of_the_package(capsys):
     (["trian"], "invalid choice: 'trian'"),
     (["train", "d.csv"], "--out"),
     (["train", "d.csv", "--out", "m", "--measure", "f11"], "unknown measure 'f11'. Did you mean 'f1'"),
-    (["train", "d.csv", "--out", "m", "--measure", "fbeta:beta=0"], "fbeta needs a finite beta above 0"),
+    (["train", "d.csv", "--out", "m", "--measure", "fbeta:beta=0"], "fbeta needs a finite beta at least"),
     (["train", "d.csv", "--out", "m", "--measure", "fbeta:bta=2"], "no parameter 'bta'"),
     (["train", "d.csv", "--out", "m", "--measure", "weighted_accuracy"], "needs the parameter c, got none"),
     (["train", "d.csv", "--out", "m", "--measure", "fbeta:2"], "Write it as f1 or fbeta:beta=2"),

@@ -355,7 +355,23 @@ def test_a_user_measure_needs_a_name_that_the_catalogue_does_not_have(name):
 
 
 @pytest.mark.parametrize("name", ["fbeta", "qmeasure", "qmeasure_barranquero"])
-@pytest.mark.parametrize("beta", [0.0, -1.0, 1e7, 1e200, float("nan")])
+@pytest.mark.parametrize("beta", [0.0, -1.0, 1e-8, 1e-170, 1e7, 1e200, float("nan")])
 def test_a_beta_whose_square_cannot_be_computed_with_is_refused(name, beta):
-    with pytest.raises(ValueError, match=r"finite beta above 0 and at most 1e\+06"):
+    with pytest.raises(ValueError, match=r"finite beta at least 0\.0001 and at most 1e\+06"):
         measures.get(name, beta=beta)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1e-300, 1e300])
+def test_a_sigma_that_cannot_be_computed_with_is_refused(sigma):
+    with pytest.raises(ValueError, match=r"finite sigma at least 1e-06 and at most 1e\+06"):
+        measures.get("gower_legendre", sigma=sigma)
+
+
+@pytest.mark.parametrize("P", [0.0, 1e-7, 0.5, 1.0])
+@pytest.mark.parametrize("N", [0.0, 1e-7, 0.5, 1.0])
+@pytest.mark.parametrize("prior", [1e-7, 0.5, 1 - 1e-7])
+def test_ratios_of_extreme_parameters_are_numbers_everywhere(P, N, prior):
+    given = {"fbeta": "beta", "gower_legendre": "sigma", "qmeasure": "beta", "qmeasure_barranquero": "beta"}
+    for name, parameter in given.items():
+        for extreme in (1e-4, 1e6):
+            assert 0 <= measures.get(name, **{parameter: extreme}).value(P, N, prior) <= 1 + 1e-9

@@ -162,9 +162,9 @@ def test_a_model_refuses(call, message):
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: measures.get("fbeta", beta=0), r"fbeta needs a finite beta above 0 and at most 1e\+06, got 0"),
-    (lambda: measures.get("fbeta", beta=-1), r"fbeta needs a finite beta above 0 and at most 1e\+06, got -1"),
-    (lambda: measures.get("qmeasure", beta=0), "qmeasure needs a finite beta above 0"),
+    (lambda: measures.get("fbeta", beta=0), r"fbeta needs a finite beta at least 0\.0001 and at most 1e\+06, got 0"),
+    (lambda: measures.get("fbeta", beta=-1), r"fbeta needs a finite beta at least 0\.0001 and at most 1e\+06, got -1"),
+    (lambda: measures.get("qmeasure", beta=0), "qmeasure needs a finite beta at least"),
     (lambda: measures.get("fbeta", bta=2), "no parameter 'bta'. Did you mean 'beta'"),
     (lambda: measures.get("weighted_accuracy"), "needs the parameter c, got none"),
     (lambda: measures.get("weighted_accuracy", c=1.5), "weighted_accuracy needs a finite c"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aesara_nondecomp._checks import require
-from aesara_nondecomp.measures._parameters import LARGEST_BETA, set_number
+from aesara_nondecomp.measures._parameters import BETAS, set_number
 from aesara_nondecomp.measures.multiclass._parameters import cost_rows, label_numbers, matrix_for
 from aesara_nondecomp.measures.multiclass.base import Cells, Matrix, MulticlassMeasure
 from aesara_nondecomp.measures.multiclass.families import Pseudolinear, SumOfRatios
@@ -138,7 +138,7 @@ class MacroFBeta(SumOfRatios):
     Parameters
     ----------
     beta : float, default 1.0
-        In (0, 1e6]. Above 1 it favours recall, below 1 precision.
+        In [1e-4, 1e6]. Above 1 it favours recall, below 1 precision.
     labels : int or sequence of int, optional
         Classes to average, numbered from 0. Default: all.
 
@@ -158,7 +158,7 @@ class MacroFBeta(SumOfRatios):
     required_parameters = {"labels": (0, 1)}
 
     def __post_init__(self) -> None:
-        set_number(self, "beta", above=0.0, at_most=LARGEST_BETA)
+        set_number(self, "beta", **BETAS)
         if self.labels is not None:
             object.__setattr__(self, "labels", label_numbers("labels", self.labels))
         if self.beta == 1.0:

@@ -17,6 +17,7 @@ from aesara_nondecomp.measures.multiclass.families import Concave
 __all__ = ["MeanOfWorst", "OfRecalls", "PowerMean", "QMean"]
 
 _STEEPEST = math.log(1e6)  # of slopes at a recall of 0, which for s below 0 and near it are as good as infinite
+_SMALLEST_EXPONENT = 1e-8  # smaller powers are 1 to rounding, of which no root gives the mean back
 _NAMES = {1.0: "mean_recall", 0.0: "gmean", -1.0: "hmean"}
 
 
@@ -99,7 +100,8 @@ class PowerMean(OfRecalls):
     Parameters
     ----------
     s : float
-        At most 1, where the mean is concave: 1 is "mean_recall" (balanced accuracy), 0 "gmean", -1 "hmean".
+        At most 1, where the mean is concave: 1 is "mean_recall" (balanced accuracy), 0 "gmean", -1 "hmean". Within 1e-8
+        of 0 it is taken as 0.
     floor : float, default 0.01
         In (0, 1]: for s >= 0, whose slope is unbounded at a recall of 0, slopes are taken at recalls raised to it. At
         1e-6 the weights of 26 classes would reach 1e4. The value takes no notice of it.
@@ -122,6 +124,8 @@ class PowerMean(OfRecalls):
     def __post_init__(self) -> None:
         set_number(self, "s", at_most=1.0)
         set_number(self, "floor", above=0.0, at_most=1.0)
+        if abs(self.s) < _SMALLEST_EXPONENT:
+            object.__setattr__(self, "s", 0.0)
         if self.s in _NAMES:
             self._rename(_NAMES[self.s], "s")
 

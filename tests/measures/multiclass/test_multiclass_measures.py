@@ -139,6 +139,15 @@ def test_means_of_recalls_are_those_of_scipy():
     assert multiclass.get("power_mean", s=-1e3).value(R, shares) == pytest.approx(0.05, rel=2e-3)
 
 
+@pytest.mark.parametrize("s", [-1e-17, 1e-17, -1e-7, 1e-7])
+def test_a_mean_with_an_exponent_near_zero_is_the_geometric_one(s):
+    R, cells = np.array([[0.5, 0.5], [0.1, 0.9]]), Cells(np.full(2, 0.5))
+    near, gmean = multiclass.get("power_mean", s=s), multiclass.get("gmean")
+    assert near.value(R, cells) == pytest.approx(gmean.value(R, cells), rel=1e-7)
+    np.testing.assert_allclose(near.gains(R, cells), gmean.gains(R, cells), rtol=1e-6)
+    assert (near == gmean) == (abs(s) < 1e-8)
+
+
 def test_errors_of_class_shares_are_those_of_their_definitions():
     C = TABLES["four_rare"]
     n = C.sum()
@@ -410,7 +419,7 @@ def test_every_measure_has_its_own_name_and_label():
         ("cost_matrix", {"costs": [[1, 2, 3]]}, "costs must be"),
         ("cost_matrix", {"costs": [[1, np.nan], [0, 1]]}, "costs must be"),
         ("weighted_kappa", {"disagreement": [[1, 2], [0, 1]]}, "disagreement must be"),
-        ("macro_fbeta", {"beta": 0}, "beta above 0"),
+        ("macro_fbeta", {"beta": 0}, "beta at least"),
     ],
 )
 def test_wrong_names_and_parameters_are_refused_in_one_line(spec, parameters, message):
