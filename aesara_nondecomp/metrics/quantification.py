@@ -119,7 +119,7 @@ def expectation_maximisation(posteriors: Any, prior: float, max_rounds: int = 10
     prior : float
         Fraction of positives that the posteriors are calibrated to, in (0, 1).
     max_rounds : int, default 1000
-        Largest number of iterations; the last estimate is returned if they do not converge.
+        Largest number of iterations of three rounds each; the last estimate is returned if they do not converge.
     tolerance : float, default 1e-6
         Change of the estimate below which the iterations have converged.
 
@@ -159,13 +159,35 @@ def explained_shares(posteriors: Array, priors: Array, max_rounds: int = 1000, t
         In [0, 1].
     """
     estimate = priors
+    once, _ = _reweighted(posteriors, priors, estimate)
     for _ in range(max_rounds):
-        weighted = posteriors * (estimate / priors)[:, None]
-        rest = (weighted[1:] / np.maximum(weighted.sum(axis=0), 1e-300)).mean(axis=1)
-        before, estimate = estimate, np.append(1.0 - rest.sum(), rest)
+        twice, _ = _reweighted(posteriors, priors, once)
+        further = _extrapolated(estimate, once, twice)
+        found = [(*_reweighted(posteriors, priors, shares), shares) for shares in (further, twice)]
+        before = estimate
+        once, _, estimate = max(found, key=lambda each: each[1])
         if np.abs(estimate - before)[1:].max() < tolerance:
             break
-    return np.asarray(np.clip(estimate, 0.0, 1.0))
+    return np.asarray(np.clip(once, 0.0, 1.0))
+
+
+def _reweighted(posteriors: Array, priors: Array, shares: Array) -> tuple[Array, float]:
+    """The means of the posteriors re-weighted to some shares, and the mean log-likelihood of these shares."""
+    weighted = posteriors * (shares / priors)[:, None]
+    sums = np.maximum(weighted.sum(axis=0), 1e-300)
+    rest = (weighted[1:] / sums).mean(axis=1)
+    return np.append(1.0 - rest.sum(), rest), float(np.log(sums).mean())
+
+
+def _extrapolated(start: Array, once: Array, twice: Array) -> Array:
+    """Where two rounds lead to (SQUAREM, Varadhan and Roland 2008): of useless classifiers a round moves little."""
+    step, bend = once - start, twice - 2.0 * once + start
+    sizes = float(np.abs(step).max()), float(np.abs(bend).max())
+    if sizes[1] == 0.0:
+        return twice
+    length = max(sizes[0] / sizes[1], 1.0)
+    further = np.maximum(start + 2.0 * length * step + length**2 * bend, 0.01 * twice)  # no share gets stuck at 0
+    return np.asarray(further / further.sum())
 
 
 class Quantifier(NamedTuple):

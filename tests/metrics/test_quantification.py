@@ -60,6 +60,21 @@ def test_expectation_maximisation_finds_the_maximum_of_the_likelihood():
     assert expectation_maximisation(posteriors, 0.3, tolerance=1e-9) == pytest.approx(best, abs=1e-4)
 
 
+@pytest.mark.parametrize("gap", [0.1, 0.2, 0.5])
+def test_expectation_maximisation_converges_for_near_useless_classifiers(gap):
+    """A round moves the estimate by 1e-6 where the maximum is still .3 away."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=20_000) + gap * (rng.random(20_000) < 0.7)
+    posteriors = 1 / (1 + np.exp(-gap * scores + gap**2 / 2 - np.log(0.1 / 0.9)))
+    of_each = posteriors / 0.1, (1 - posteriors) / 0.9
+
+    def slope(p):
+        return np.mean((of_each[0] - of_each[1]) / (p * of_each[0] + (1 - p) * of_each[1]))
+
+    found = expectation_maximisation(posteriors, 0.1)
+    assert found == pytest.approx(scipy.optimize.brentq(slope, 0.01, 0.99), abs=1e-4)
+
+
 def test_certain_posteriors_are_counted():
     assert expectation_maximisation(np.array([0.0, 1.0, 1.0, 0.0, 1.0]), 0.5) == pytest.approx(0.6)
     assert probabilistic_count(np.array([0.0, 1.0, 1.0, 0.0, 1.0])) == pytest.approx(0.6)
