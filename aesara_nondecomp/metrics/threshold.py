@@ -115,15 +115,16 @@ def _steady(measure: Measure, ranking: Ranking, rng: np.random.Generator) -> flo
     cuts = ranking.cuts()
     cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, RESAMPLED_CUTS).astype(int))]
     low, high = float(ranking.scores[-1]), float(ranking.scores[0])  # thresholds may be infinite
-    bagged = float(np.mean([np.clip(ranking.best(measure, cuts, *weights)[0], low, high) for weights in resamples]))
+    bagged = np.mean([np.clip(ranking.best(measure, cuts, *weights)[0], low, high) for weights in resamples])
     calibration = Calibration.fit(ranking.scores, np.where(ranking.positive, 1, -1), ranking.weight)
     posteriors = calibration.posteriors(ranking.scores)
     of_each = posteriors * ranking.weight, (1 - posteriors) * ranking.weight
     expected = float(np.clip(ranking.best(measure, cuts, *of_each)[0], low, high))
-    chosen = (bagged + expected) / 2
-    merits = [[measure.merit(ranking.value(measure, t, *weights)) for t in (bagged, chosen)] for weights in resamples]
+    # In the precision of the scores, to which a threshold is rounded when they are compared with it.
+    places = [float(ranking.scores.dtype.type(place)) for place in (bagged, (bagged + expected) / 2)]
+    merits = [[measure.merit(ranking.value(measure, t, *weights)) for t in places] for weights in resamples]
     gains = -np.diff(merits)
-    return bagged if gains.mean() > gains.std() else chosen
+    return places[0] if gains.mean() > gains.std() else places[1]
 
 
 def relative_scores(scores: Array, threshold: float) -> Array:

@@ -28,6 +28,15 @@ def test_the_value_is_that_of_the_measure_at_the_threshold(measure):
         assert measures.get(measure).merit(value) <= measures.get(measure).merit(best)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_value_is_that_at_the_threshold_also_where_few_digits_of_the_scores_differ(measure):
+    for seed in range(10):
+        scores, signs = scored(seed=seed)
+        close = (1000 + 0.002 * scores).astype(np.float32)
+        threshold, value = steady_threshold(measure, close, signs)
+        assert metrics.score(measure, metrics.confusion_at_threshold(close, signs, threshold)) == value
+
+
 def test_equal_seeds_give_equal_thresholds_and_other_seeds_do_not():
     first, again, other = (steady_threshold("f1", *scored(), seed=seed) for seed in (1, 1, 2))
     assert first == again and first[0] != other[0]
