@@ -103,7 +103,8 @@ class WeightedKappa(_WeightedKappa):
     Parameters
     ----------
     disagreement : array-like, shape (K, K)
-        What it costs to predict column k for a row of class j, at least 0; 0 where both agree.
+        What it costs to predict column k for a row of class j, at least 0; 0 where both agree. No row and no column is
+        0: where only a class that costs nothing is predicted, the measure would be 0/0.
 
     Raises
     ------
@@ -121,10 +122,12 @@ class WeightedKappa(_WeightedKappa):
 
     def __post_init__(self) -> None:
         rows = cost_rows("disagreement", self.disagreement)
-        right = all(row[k] == 0 and min(row) >= 0 and max(row) > 0 for k, row in enumerate(rows))
-        require(
-            right, "disagreement must be at least 0, and 0 on the diagonal only where not all are", self.disagreement
+        costs = np.array(rows)
+        right = not costs.diagonal().any() and costs.min() >= 0 and costs.any(axis=0).all() and costs.any(axis=1).all()
+        needed = (
+            "disagreement must be 0 on the diagonal, at least 0 elsewhere, and above 0 somewhere in each row and column"
         )
+        require(bool(right), needed, self.disagreement)
         object.__setattr__(self, "disagreement", rows)
 
     def _disagreement(self, n_classes: int) -> Matrix:

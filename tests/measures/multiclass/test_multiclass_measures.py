@@ -419,6 +419,16 @@ def test_every_measure_has_its_own_name_and_label():
         ("cost_matrix", {"costs": [[1, 2, 3]]}, "costs must be"),
         ("cost_matrix", {"costs": [[1, np.nan], [0, 1]]}, "costs must be"),
         ("weighted_kappa", {"disagreement": [[1, 2], [0, 1]]}, "disagreement must be"),
+        (
+            "weighted_kappa",
+            {"disagreement": [[0, 0, 1], [1, 0, 1], [1, 0, 0]]},
+            "above 0 somewhere in each row and column",
+        ),
+        (
+            "weighted_kappa",
+            {"disagreement": [[0, 1, 1], [0, 0, 0], [1, 1, 0]]},
+            "above 0 somewhere in each row and column",
+        ),
         ("macro_fbeta", {"beta": 0}, "beta at least"),
     ],
 )
