@@ -73,8 +73,8 @@ class Weights:
         """
         with self.lock:
             current = self.parameters()
-            self.load(parameters)
-            try:
+            try:  # around `load` too, which Ctrl-C may interrupt between two parameters
+                self.load(parameters)
                 yield
             finally:
                 self.load(current)

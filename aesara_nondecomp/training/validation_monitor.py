@@ -190,12 +190,12 @@ class ValidationMonitor:
                 "Lower learning_rate or l2, or rescale the rows.",
             )
         evaluation = self.evaluated(scores, self.signs, self.weight, self.cell, step)
+        # Ctrl-C may come after any of these lines: each evaluation has its snapshot until a better one is recorded.
+        self.snapshots[len(self.evaluations)] = Snapshot(parameters, scores)
         self.evaluations.append(evaluation)
-        newest = len(self.evaluations) - 1
-        if self.keep_all:
-            self.snapshots[newest] = Snapshot(parameters, scores)
-        elif self.best == newest:
-            self.snapshots = {newest: Snapshot(parameters, scores)}
+        if not self.keep_all:
+            best = self.best_of(self.evaluations)
+            self.snapshots = {best: self.snapshots[best]}
         return evaluation
 
     def evaluated(

@@ -191,6 +191,21 @@ def test_the_average_is_loadable_and_follows_the_formula(functions):
 # -- compilation -------------------------------------------------------------------------------------------------
 
 
+def test_ctrl_c_while_other_parameters_are_loaded_leaves_the_current_ones(functions, monkeypatch):
+    begin(functions)
+    before, load = functions.parameters(), functions.load
+
+    def press(parameters):
+        monkeypatch.undo()
+        load([parameters[0], *before[1:]])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(functions, "load", press)
+    with pytest.raises(KeyboardInterrupt), functions.using([value + 1 for value in before]):
+        pass
+    assert_same_bits(functions.parameters(), before)
+
+
 def test_ascend_is_compiled_once_whatever_changes(monkeypatch):
     names, function = [], aesara.function
 

@@ -1,5 +1,7 @@
 """Interrupted runs: resumed, they end as if undisturbed, to the last bit; what does not fit is refused."""
 
+import contextlib
+import dis
 import errno
 import itertools
 import json
@@ -15,10 +17,12 @@ import pytest
 import aesara_nondecomp as an
 from aesara_nondecomp import Checkpoint, EarlyStopping, Network, Recipe, TrainFunctions, mlp
 from aesara_nondecomp._aesara.imports import aesara, at
+from aesara_nondecomp._communicator import LOCAL
 from aesara_nondecomp.drivers import DAME, DENIM, DUPLE, ClassWeighted, CrossEntropy, Mix, WarmStart
 from aesara_nondecomp.models.archive import read_archive, write_archive
 from aesara_nondecomp.training import checkpoints
 from aesara_nondecomp.training.recipes import Phase, Problem, recipe_for
+from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
 N_ROWS, D, STEPS = 240, 4, 60
 
@@ -219,6 +223,57 @@ def test_ctrl_c_returns_the_best_weights_by_validation(functions):
         stopping = EarlyStopping(VALIDATION, every=5, patience=None, tune_threshold=False)
         model = fit(X, Y, "f1", on_step=interrupt_at(55), validation=stopping, **options)
     assert model.value(*VALIDATION) == max(e.value for e in model.evaluations)
+
+
+class Scored:
+    """In place of compiled functions: the given scores at each evaluation."""
+
+    comm = LOCAL
+
+    def __init__(self, scores):
+        self._scores = iter(scores)
+
+    def using(self, parameters):
+        return contextlib.nullcontext()
+
+    def scores(self, rows):
+        return next(self._scores)
+
+
+def interrupted_at_line(number, evaluate, *arguments):
+    """Call `ValidationMonitor.evaluate` with Ctrl-C before the given line; whether that line is reached."""
+
+    def follow(frame, event, _):
+        if event == "line" and frame.f_lineno == first + number:
+            raise KeyboardInterrupt
+        return follow
+
+    code = ValidationMonitor.evaluate.__code__
+    first, former = code.co_firstlineno, sys.gettrace()
+    sys.settrace(lambda frame, *_: follow if frame.f_code is code else None)
+    try:
+        evaluate(*arguments)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(former)
+    return False
+
+
+@pytest.mark.parametrize("keep_all", [False, True])
+def test_ctrl_c_at_any_line_of_an_evaluation_leaves_the_weights_of_the_best_one(keep_all):
+    signs = np.array([-1, -1, 1, 1])
+    worse, better = np.array([1.0, -1, 1, 1]), np.array([-1.0, -1, 1, 1])
+    code = ValidationMonitor.evaluate.__code__
+    interrupted = 0
+    for number in range(max(line for _, line in dis.findlinestarts(code) if line) - code.co_firstlineno + 1):
+        functions = Scored([worse, better])
+        monitor = ValidationMonitor(None, signs, None, an.measures.get("f1"), None, None, keep_all=keep_all)
+        monitor.evaluate(functions, [worse], 1)
+        interrupted += interrupted_at_line(number, monitor.evaluate, functions, [better], 2)
+        assert monitor.snapshots[monitor.best].parameters == [[worse], [better]][monitor.best]
+        assert not keep_all or set(range(len(monitor.evaluations))) <= set(monitor.snapshots)
+    assert interrupted > 5
 
 
 def test_ctrl_c_before_the_first_step_is_raised(functions, monkeypatch):
