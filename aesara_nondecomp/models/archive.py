@@ -250,10 +250,15 @@ def stored_constraints(header: Mapping[str, Any]) -> tuple[measures.Constraint, 
 
 def _write_members(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write what `np.savez` writes, and leave nothing open behind an error, which would be reported a second time."""
-    with zipfile.ZipFile(file, "w") as archive:
+    archive = zipfile.ZipFile(file, "w")
+    try:
         for name, value in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, value, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
+        archive.close()
+    except BaseException:
+        archive.fp = None  # of what is given up nothing is closed: a member that Ctrl-C left open would be an error
+        raise
 
 
 def _members(content: bytes) -> dict[str, NDArray[Any]]:

@@ -309,6 +309,20 @@ def test_a_failed_writing_leaves_the_old_file(model, path, monkeypatch):
     assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["model.npz"]
 
 
+def test_ctrl_c_while_a_member_is_opened_is_raised_as_such_and_leaves_the_old_file(model, path, monkeypatch):
+    model.save(path)
+    before = path.read_bytes()
+
+    def press(archive, *_, **__):
+        archive._writing = True  # as when the signal comes before the member is handed out
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", press)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(path)
+    assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
 def test_the_path_is_taken_as_it_is(model, tmp_path):
     model.save(str(tmp_path / "model"))
     assert [p.name for p in tmp_path.iterdir()] == ["model"]

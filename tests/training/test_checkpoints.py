@@ -276,6 +276,24 @@ def test_ctrl_c_at_any_line_of_an_evaluation_leaves_the_weights_of_the_best_one(
     assert interrupted > 5
 
 
+def test_ctrl_c_while_a_checkpoint_is_written_returns_the_model(functions, path, monkeypatch):
+    written = []
+
+    def press(archive, *_, **__):
+        written.append(archive)
+        if len(written) == 40:
+            archive._writing = True  # as when the signal comes before the member is handed out
+            raise KeyboardInterrupt
+        return open_member(archive, *_, **__)
+
+    open_member = zipfile.ZipFile.open
+    monkeypatch.setattr(zipfile.ZipFile, "open", press)
+    options = {"seed": 3, "steps": STEPS, "batch_size": 32, "network": functions}
+    with pytest.warns(UserWarning, match="interrupted after"):
+        model = fit(X, Y, "qmean", checkpoint=Checkpoint(path, every=1), **options)
+    assert model.interrupted and [p.name for p in path.parent.iterdir()] == [path.name]
+
+
 def test_ctrl_c_before_the_first_step_is_raised(functions, monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
