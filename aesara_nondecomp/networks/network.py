@@ -68,6 +68,8 @@ class Network:
         Those behind `training_scores`.
     graph_digest : str
         Of the graphs of the scores, without the values of the parameters.
+    fixed_digest : str
+        Of the arrays in these graphs that are no parameters, such as an embedding that is not trained.
 
     Raises
     ------
@@ -149,6 +151,17 @@ class Network:
         text = aesara.printing.debugprint([self.scores, self.training_scores], file="str")
         return hashlib.blake2b(without_addresses(text).encode(), digest_size=16).hexdigest()
 
+    @property
+    def fixed_digest(self) -> str:
+        """Tells graphs of one's own apart that hold other numbers, which `graph_digest` does not see."""
+        digest, trained = hashlib.blake2b(digest_size=16), set(self.parameters)
+        for variable in aesara.graph.basic.ancestors([self.scores, self.training_scores]):
+            if variable.owner is None and variable not in trained:
+                value = variable.get_value(borrow=True) if _is_shared(variable) else getattr(variable, "data", None)
+                if isinstance(value, np.ndarray):  # neither the rows nor a random generator
+                    digest.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
+        return digest.hexdigest()
+
     def initialise(self, seed: Any = None) -> None:
         """Draw fresh values of the parameters; a network without `draw` returns to its first ones.
 
@@ -219,8 +232,7 @@ class Network:
             raise ValueError("each table of `lookups` must be a parameter, and be looked up once")
 
     def _check_parameters(self) -> None:
-        shared = aesara.compile.sharedvalue.SharedVariable
-        if not self.parameters or not all(isinstance(p, shared) for p in self.parameters):
+        if not self.parameters or not all(map(_is_shared, self.parameters)):
             raise TypeError("a network needs at least one parameter, each made by aesara.shared(...)")
         if len(set(self.parameters)) < len(self.parameters):
             raise ValueError("a parameter is listed twice")
@@ -228,3 +240,7 @@ class Network:
         if wrong:
             needed = f"parameters need the dtype of the scores, {self.dtype}"
             raise TypeError(f"{needed}, got {', '.join(wrong)}. Cast them.")
+
+
+def _is_shared(variable: Any) -> bool:
+    return isinstance(variable, aesara.compile.sharedvalue.SharedVariable)

@@ -27,9 +27,11 @@ from aesara_nondecomp.metrics.class_rates import ClassSums, RunningRates
 from aesara_nondecomp.models.archive import read_archive, usable, write_archive
 from aesara_nondecomp.parallel import all_succeed
 from aesara_nondecomp.training.cross_fitting import CrossFit, Trained
+from aesara_nondecomp.training.schedules import factor_at
 from aesara_nondecomp.training.validation_monitor import ValidationMonitor
 
-ADDED_LATER = ("backend", "network graph")  # parts of the fingerprint that earlier checkpoints of this version lack
+# Parts of the fingerprint that earlier checkpoints of this version lack.
+ADDED_LATER = ("backend", "network graph", "fixed numbers of the network", "schedule of every step")
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         Short texts by the names of data and settings.
     """
     run, validation, data = fitting.run, fitting.monitor, fitting.data
-    schedule = [run.settings.schedule(step) for step in range(0, run.total, max(1, run.total // 100))]
+    schedule = [factor_at(run.settings.schedule, step) for step in range(run.total)]
     network = run.functions.network
     parts = {
         "networks": fitting.count,
@@ -262,11 +264,13 @@ def fingerprint(fitting: CrossFit, **more: Any) -> dict[str, str]:
         "backend": run.functions.backend,
         "optimizer": repr(run.functions.optimizer),
         "recipe": [[plain(phase.driver), phase.share, phase.head_only] for phase in run.phases],
-        **run.settings._replace(schedule=schedule)._asdict(),  # type: ignore[arg-type]
+        **run.settings._replace(schedule=schedule[:: max(1, run.total // 100)])._asdict(),  # type: ignore[arg-type]
+        "schedule of every step": np.array(schedule, dtype="float64"),
         **more,
     }
     if not network.description:
         parts["network graph"] = network.graph_digest
+        parts["fixed numbers of the network"] = network.fixed_digest
     if run.rows.cell is not None:
         parts["groups"] = _digest(run.rows.cell[:, None])
     if validation:

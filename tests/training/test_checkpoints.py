@@ -335,6 +335,7 @@ CHANGES = {
     "recipe": {"algorithm": "duple_ns"},
     "learning_rate": {"learning_rate": 0.02},
     "schedule": {"schedule": "cosine"},
+    "schedule of every step": {"steps": 210, "schedule": lambda step: 0.0 if step % 2 else 1.0},
     "averaging": {"averaging": 0.5},
     "l2": {"l2": 0.1},
     "temperature": {"algorithm": RECIPE._replace(temperature=2.0)},
@@ -350,6 +351,9 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_checkpoint_of_another_run_is_refused_by_name(name, stopped, path):
+    if name == "schedule of every step":  # of 210 steps every second one has the same factor
+        path.unlink()
+        fit(**{**stopped, "steps": 210}, checkpoint=path, on_step=stop_at(10))
     with pytest.raises(ValueError, match=f"is of another run: it differs in .*{name}.*another path"):
         fit(**{**stopped, **CHANGES[name]}, checkpoint=Checkpoint(path, resume=True))
 
@@ -390,18 +394,32 @@ def test_a_checkpoint_of_another_network_of_ones_own_is_refused(stopped, path):
     assert len(fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=resume).history) == STEPS
 
 
-def leave_out(name, path):
-    """Rewrite a checkpoint without a part of its fingerprint."""
+@pytest.mark.parametrize("wrap", [aesara.shared, at.constant])
+def test_a_checkpoint_of_other_fixed_numbers_in_a_network_of_ones_own_is_refused(wrap, stopped, path):
+    def through(factor):
+        fixed = wrap(factor * np.eye(3, dtype="float32"))
+        return own_network(lambda values: at.tanh(at.dot(values, fixed)))
+
+    fit(**{**stopped, "network": through(1)}, checkpoint=path, on_step=stop_at(10))
+    resume = Checkpoint(path, resume=True)
+    with pytest.raises(ValueError, match="differs in fixed numbers of the network"):
+        fit(**{**stopped, "network": through(2)}, checkpoint=resume)
+    assert len(fit(**{**stopped, "network": through(1)}, checkpoint=resume).history) == STEPS
+
+
+def leave_out(path, *names):
+    """Rewrite a checkpoint without parts of its fingerprint."""
     header, arrays = read_archive(path, "checkpoint")
-    del header["fingerprint"][name]
+    for name in names:
+        del header["fingerprint"][name]
     write_archive(path, "checkpoint", header, arrays)
 
 
-def test_a_checkpoint_that_does_not_tell_its_backend_or_graph_is_resumed(stopped, path):
-    leave_out("backend", path)
+def test_a_checkpoint_that_does_not_tell_what_was_added_later_is_resumed(stopped, path):
+    leave_out(path, "backend", "schedule of every step")
     assert len(fit(**stopped, checkpoint=Checkpoint(path, resume=True)).history) == STEPS
     fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=path, on_step=stop_at(10))
-    leave_out("network graph", path)
+    leave_out(path, "network graph", "fixed numbers of the network")
     resumed = fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=Checkpoint(path, resume=True))
     assert len(resumed.history) == STEPS
 
