@@ -6,7 +6,9 @@ import hashlib
 import itertools
 import json
 import os
+import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +49,8 @@ class Checkpoint:
         Steps between two writes, at least 1. The last step is written too.
     resume : bool, default False
         Resume the run in the file, if there is one. Data and settings must be those it was written with; the resumed
-        run ends with the weights of an uninterrupted one, to the last bit.
+        run ends with the weights of an uninterrupted one, to the last bit. Without it the file is replaced, with a
+        warning before training if the run in it is unfinished.
 
     Raises
     ------
@@ -94,6 +97,7 @@ class CheckpointFile:
     def __init__(self, checkpoint: Checkpoint, comm: Communicator = LOCAL):
         self.path, self.every = Path(checkpoint.path), checkpoint.every
         self._is_root, self._warned = comm.rank == 0, False
+        self._seen, self._shared = self._mark(), False
         self._stored = comm.bcast(all_succeed(comm, lambda: self._read(checkpoint.resume)))
         self.start = self._stored[0]["start"] if self._stored else None
 
@@ -127,7 +131,10 @@ class CheckpointFile:
         placed = self.path.parent.is_dir() and not self.path.is_dir()
         require(placed, "checkpoint must be the path of a file, in a folder that exists", str(self.path))
         check_writable(self.path)
-        if not resume or not self.path.exists():
+        if not self.path.exists():
+            return None
+        if not resume:
+            self._warn_of_unfinished()
             return None
         header, arrays = read_archive(self.path, "checkpoint")
         with usable(self.path, "checkpoint"):
@@ -135,13 +142,35 @@ class CheckpointFile:
             require(isinstance(header["fingerprint"], dict), "a fingerprint is a dict", header["fingerprint"])
         return header, arrays
 
-    def write(self, fitting: CrossFit) -> None:
+    def _warn_of_unfinished(self) -> None:
+        """Warn that this run will replace one that could be resumed."""
+        with suppress(OSError, ValueError):  # it is no checkpoint that could be resumed
+            header, arrays = read_archive(self.path, "checkpoint")
+            if header.get("finished") is False:
+                made = sum(len(value) for name, value in arrays.items() if name.split(".")[-1] == "history")
+                warn_caller(
+                    f"the checkpoint {str(self.path)!r} holds an unfinished run of {made:,} steps, which this run will "
+                    "replace. To go on with it, use resume=True (--resume on the command line); to keep it, use "
+                    "another path."
+                )
+
+    def _mark(self) -> tuple[int, int, int] | None:
+        """Tells whether the file is still the one that was seen; None if there is none."""
+        try:
+            found = os.stat(self.path)
+        except (OSError, ValueError):  # the latter for what can be no path
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else None
+
+    def write(self, fitting: CrossFit, finished: bool) -> None:
         """Store the networks as they are after the last step.
 
         Parameters
         ----------
         fitting : CrossFit
             As in `begin`.
+        finished : bool
+            Whether that was the last step of the network in training.
 
         Raises
         ------
@@ -151,13 +180,14 @@ class CheckpointFile:
         Warns
         -----
         UserWarning
-            At the first failure to write the file, which stays as it was.
+            At the first failure to write the file, which stays as it was; and when another run has written it.
         """
         values, arrays = fitting.run.state()  # in all processes, as all refuse one that is not finite
         if not self._is_root:
             return
         records, columns = _pack_history(fitting.run.history)
-        header: dict[str, Any] = {**self._kept, "run": values, "history": records, "done": []}
+        finished = finished and len(fitting.done) == fitting.count - 1
+        header: dict[str, Any] = {**self._kept, "run": values, "history": records, "done": [], "finished": finished}
         arrays = {**arrays, **columns}
         if fitting.monitor:
             header["validation"], kept = fitting.monitor.state()
@@ -166,8 +196,15 @@ class CheckpointFile:
             values, own = _pack_trained(trained)
             header["done"].append(values)
             arrays.update({f"network{k}.{name}": value for name, value in own.items()})
+        if self._mark() not in (None, self._seen) and not self._shared:
+            self._shared = True
+            warn_caller(
+                f"another run has written the checkpoint {str(self.path)!r} since this one began, and each replaces "
+                "what the other has stored. Give each run a path of its own."
+            )
         try:
             write_archive(self.path, "checkpoint", header, arrays)
+            self._seen = self._mark()
         except OSError as problem:  # the run in memory is worth more than its copy
             self._warn_once(len(fitting.history), problem)
 

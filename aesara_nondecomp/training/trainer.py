@@ -213,7 +213,7 @@ def _on_first_process(callbacks: Sequence[Callback], comm: Communicator) -> list
 
 def _train_all(fitting: CrossFit, checkpoint: CheckpointFile | None, callbacks: Sequence[Callback]) -> bool:
     """Train network after network; False if a callback stops it."""
-    write = None if checkpoint is None else (lambda: checkpoint.write(fitting))
+    write = None if checkpoint is None else (lambda finished: checkpoint.write(fitting, finished))
     every = checkpoint.every if checkpoint else 0
     return all(_train_one(run, monitor, callbacks, write, every) for run, monitor in fitting.runs())
 
@@ -222,7 +222,7 @@ def _train_one(
     run: TrainingRun,
     monitor: ValidationMonitor | None,
     callbacks: Sequence[Callback],
-    write: Callable[[], None] | None = None,
+    write: Callable[[bool], None] | None = None,
     every: int = 0,
 ) -> bool:
     """Make the remaining steps of a network; False if a callback stops it."""
@@ -235,9 +235,10 @@ def _train_one(
         if monitor and evaluated:
             monitor.evaluate(run.functions, run.averaged_parameters(), made)
         stopped = any([callback(step) for callback in callbacks])
-        ends = stopped or evaluated and _out_of_patience(run, monitor)
+        finished = last or evaluated and _out_of_patience(run, monitor)
+        ends = stopped or finished and not last
         if write and (ends or last or made % every == 0):
-            write()
+            write(finished)
         if ends:
             return not stopped
     return True

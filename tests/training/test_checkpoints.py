@@ -387,6 +387,7 @@ def own_network(activation):
 
 
 def test_a_checkpoint_of_another_network_of_ones_own_is_refused(stopped, path):
+    path.unlink()
     fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=path, on_step=stop_at(10))
     resume = Checkpoint(path, resume=True)
     with pytest.raises(ValueError, match="differs in network graph"):
@@ -400,6 +401,7 @@ def test_a_checkpoint_of_other_fixed_numbers_in_a_network_of_ones_own_is_refused
         fixed = wrap(factor * np.eye(3, dtype="float32"))
         return own_network(lambda values: at.tanh(at.dot(values, fixed)))
 
+    path.unlink()
     fit(**{**stopped, "network": through(1)}, checkpoint=path, on_step=stop_at(10))
     resume = Checkpoint(path, resume=True)
     with pytest.raises(ValueError, match="differs in fixed numbers of the network"):
@@ -418,10 +420,43 @@ def leave_out(path, *names):
 def test_a_checkpoint_that_does_not_tell_what_was_added_later_is_resumed(stopped, path):
     leave_out(path, "backend", "schedule of every step")
     assert len(fit(**stopped, checkpoint=Checkpoint(path, resume=True)).history) == STEPS
+    path.unlink()
     fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=path, on_step=stop_at(10))
     leave_out(path, "network graph", "fixed numbers of the network")
     resumed = fit(**{**stopped, "network": own_network(at.tanh)}, checkpoint=Checkpoint(path, resume=True))
     assert len(resumed.history) == STEPS
+
+
+def test_a_run_that_would_replace_an_unfinished_one_says_so_before_training(stopped, path):
+    made = []
+    message = r"run\.npz' holds an unfinished run of 10 steps, which this run will replace.*resume=True.*another path"
+    with pytest.warns(UserWarning, match=message) as told:
+        fit(**stopped, checkpoint=path, on_step=lambda step: made.append(len(told)))
+    assert made[0] == 1 and len(told) == 1
+    fit(**stopped, checkpoint=path)  # it has replaced it, and is finished
+
+
+def test_a_finished_checkpoint_of_several_networks_and_a_run_out_of_patience_are_replaced_silently(functions, path):
+    folds = {"validation": EarlyStopping(2, every=10), "seed": 3, "steps": 20, "batch_size": 32, "network": functions}
+    with pytest.warns(UserWarning, match="holds an unfinished run of 30 steps"):
+        fit(X, Y, "qmean", checkpoint=Checkpoint(path, every=10), on_step=stop_at(30), **folds)
+        fit(X, Y, "qmean", checkpoint=path, **folds)
+    patient = {**folds, "steps": 500, "validation": EarlyStopping(VALIDATION, every=1, patience=1)}
+    assert len(fit(X, Y, "qmean", checkpoint=path, **patient).history) < 500
+    fit(X, Y, "qmean", checkpoint=path, **{**folds, "steps": 2})
+
+
+def test_two_runs_on_one_path_at_once_are_warned_of(stopped, path):
+    of_another_run = read_archive(path, "checkpoint")
+    path.unlink()
+
+    def other(step):
+        if step.step in (10, 20):
+            write_archive(path, "checkpoint", *of_another_run)
+
+    with pytest.warns(UserWarning, match=r"another run has written the checkpoint .*run\.npz'") as told:
+        fit(**stopped, checkpoint=Checkpoint(path, every=5), on_step=other)
+    assert len(told) == 1
 
 
 def test_how_often_checkpoints_are_written_may_change(stopped, path):
