@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from aesara_nondecomp import networks
+from aesara_nondecomp._checks import require
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.step import TrainFunctions
@@ -151,9 +152,16 @@ def make_network(spec: NetworkSpec, size: int) -> Network:
     Returns
     -------
     Network
+
+    Raises
+    ------
+    ValueError
+        If a function returns something else.
     """
     if callable(spec.network):
-        return spec.network(size)
+        made = spec.network(size)
+        require(isinstance(made, Network), "the network function must return a Network", made)
+        return made
     return networks.make(spec.network, size, dtype=spec.dtype, n_scores=spec.n_scores, **dict(spec.options))
 
 

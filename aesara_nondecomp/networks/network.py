@@ -211,8 +211,8 @@ class Network:
             raise ValueError(
                 f"a network needs scores of shape (b,) or (b, 1), of K classes (b, K), got {self.scores.type}"
             )
-        if not self.scores.dtype.startswith("float"):
-            raise TypeError(f"a network needs float scores, got {self.scores.dtype}. Cast them.")
+        if self.scores.dtype not in ("float32", "float64"):
+            raise TypeError(f"a network needs float scores, float32 or float64, got {self.scores.dtype}. Cast them.")
         members = self.member_scores
         if members is not None and (members.ndim != 2 or members.type.shape[1] is None):
             raise ValueError(

@@ -3,15 +3,15 @@
 Reading order: `fit` (the entry point), `fit_binary` (for two classes), `parameters` (the table of its parameters),
 `param_checks` (these beside each other), `row_labels` (labels and cells of rows), `folds` (which rows are held out),
 `row_split` (both together), `repeated_rows` (copies among them), `table_network` (the network of a table),
-`training_data` (its rows), `network_inputs` (rows as a network takes them), `streamed_rows` (those on a disk),
-`recipes` (driver and options for each measure),
-`run_settings`, `schedules`, `loop` (the training loop), `divergence` (weights that are not finite), `run` (the phases
-of a recipe), `early_stopping`, `validation_monitor`, `cross_fitting` (one network, or one for each fold),
-`fold_processes` and `fold_child` (folds in parallel), `trainer` (all networks to completion), `vote_scores` and
-`held_out` (threshold and calibration), `checkpoints`, `agreement` (of processes), `progress`, `former_parameters` and
-`foreign_parameters` (names of 0.1.0 and of other libraries). For labels of several classes: `class_labels`,
-`fit_classes`, `class_recipes`, `class_step`, `class_held_out`. For a matrix of labels: `fit_labels`, `label_folds`,
-`label_recipes`, `label_held_out`. For groups and constraints: `groups`.
+`training_data` (its rows), `network_inputs` (rows as a network takes them), `network_probe` (one of one's own, tried),
+`streamed_rows` (those on a disk), `recipes` (driver and options for each measure), `run_settings`, `schedules`, `loop`
+(the training loop), `divergence` (weights that are not finite), `run` (the phases of a recipe), `early_stopping`,
+`validation_monitor`, `cross_fitting` (one network, or one for each fold), `fold_processes` and `fold_child` (folds in
+parallel), `trainer` (all networks to completion), `vote_scores` and `held_out` (threshold and calibration),
+`checkpoints`, `agreement` (of processes), `progress`, `former_parameters` and `foreign_parameters` (names of 0.1.0 and
+of other libraries). For labels of several classes: `class_labels`, `fit_classes`, `class_recipes`, `class_step`,
+`class_held_out`. For a matrix of labels: `fit_labels`, `label_folds`, `label_recipes`, `label_held_out`. For groups and
+constraints: `groups`.
 """
 
 from typing import TYPE_CHECKING

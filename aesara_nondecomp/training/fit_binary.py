@@ -21,6 +21,7 @@ from aesara_nondecomp.training.agreement import agree_on_arguments
 from aesara_nondecomp.training.early_stopping import EarlyStopping, warn_of_rows_seen
 from aesara_nondecomp.training.groups import check_group_arguments, check_held_cells
 from aesara_nondecomp.training.held_out import model_fields, monitor_factory, warn_of_few_rows
+from aesara_nondecomp.training.network_probe import check_scores
 from aesara_nondecomp.training.param_checks import check_algorithm, check_network, check_prior, check_recipe
 from aesara_nondecomp.training.parameters import check_parameters
 from aesara_nondecomp.training.recipes import Problem, Recipe, constrained, resolve_recipe
@@ -121,6 +122,8 @@ def fit_binary(
     if given["prior"] is not None:  # constraints, and what is chosen on the rows held out, are for that prior too
         data = data.with_prior(prior)
     functions = _functions(data.network, optimizer, backend)
+    needed = "labels of two classes need a network with one score for a row, of shape (b,) or (b, 1)"
+    all_succeed(comm, lambda: check_scores(functions, data.rows.X, 1, needed))
     recipe = all_succeed(comm, lambda: _recipe(given, measure, prior, functions.network, data))
     settings = settings_of(recipe, given, functions, data)
     monitor = monitor_factory(stopping, measure, recipe, settings, goal)

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from aesara_nondecomp import networks
 from aesara_nondecomp._arrays import as_floats
-from aesara_nondecomp._checks import choose, require, warn_caller
+from aesara_nondecomp._checks import choose, require, shown, warn_caller
 from aesara_nondecomp.data.text import check_texts, is_text
 from aesara_nondecomp.drivers import RowDriver
 from aesara_nondecomp.models import Model
 from aesara_nondecomp.models.network_model import NetworkModel
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.step import TrainFunctions
+from aesara_nondecomp.training.network_probe import check_scores
 from aesara_nondecomp.training.parameters import PARAMETERS, check_parameters
 from aesara_nondecomp.training.recipes import Recipe
 from aesara_nondecomp.training.table_network import network_maker
@@ -45,6 +46,11 @@ def changed_options(network: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     ValueError
         If the network is unknown, or does not take one of them.
     """
+    if isinstance(network, (Network, TrainFunctions)):  # a clone of an estimator could not copy it
+        raise ValueError(
+            "network must be a name, or a function that makes a new Network for a number of columns: give "
+            f"network=lambda columns: ..., got {shown(network)}"
+        )
     known = {AUTO: networks.BUILDERS["tabular"], **networks.BUILDERS}  # all that "auto" may choose take these options
     taken = () if callable(network) else choose("network", network, known).options
     # Networks of numbers take a sequence of widths; in others `hidden` is one number.
@@ -217,14 +223,13 @@ def functions_of_scores(
     Raises
     ------
     ValueError
-        If it is no network of so many scores.
+        If it is no network of so many scores, or `network_probe.check_scores` refuses it.
     """
     functions = trained
     if not isinstance(trained, ready):
         require(isinstance(trained, Network) and trained.scores.ndim == 2, needed, trained)
         functions = make(trained)
-    found = functions.scores(getattr(rows, "own", rows)[:1]).shape[1]
-    require(found == n_scores, needed, f"{found} scores")
+    check_scores(functions, rows, n_scores, needed)
     return functions
 
 
