@@ -182,6 +182,8 @@ def recipe_for(measure: str | Measure, problem: Problem, algorithm: str = "auto"
         driver that does not serve the measure (those that do are named).
     """
     measure = measures.get(measure)
+    needed = "recipe_for needs a training.Problem: Problem(prior, eps=0.5 / n) for n rows with that share of positives"
+    require(isinstance(problem, Problem), needed, problem)
     if preset is not None:
         algorithm = with_preset(algorithm, preset)
         warn_renamed(f"preset={preset!r} of recipe_for", f"algorithm={algorithm!r}")

@@ -41,6 +41,14 @@ def core(recipe):
     return parts(recipe.phases[-1].driver)[-1]
 
 
+@pytest.mark.parametrize("strange", [0.2, None, (0.2, 0.001)])
+def test_a_recipe_without_a_problem_says_how_to_make_one(strange):
+    with pytest.raises(
+        ValueError, match=r"recipe_for needs a training.Problem: Problem\(prior, eps=0.5 / n\) for n rows"
+    ):
+        recipe_for("f1", strange)
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "paper"])
 @pytest.mark.parametrize("measure", TRAINABLE, ids=str)
 def test_every_trainable_measure_has_a_recipe(measure, algorithm):
