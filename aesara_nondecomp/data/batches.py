@@ -347,9 +347,10 @@ def usable_batch_size(batch_size: int, rows: int) -> int:
 
 
 def _check_data(X: Any, signs: NDArray[Any]) -> None:
-    if X.ndim != 2 or X.dtype.kind != "f" and X.dtype != np.int32:
+    shape, dtype = getattr(X, "shape", ()), getattr(X, "dtype", type(X).__name__)
+    if len(shape) != 2 or getattr(dtype, "kind", "") != "f" and dtype != np.int32:
         raise ValueError(
-            f"mini-batches need a 2-D floating array or int32 token ids, got {X.shape} of {X.dtype}. "
+            f"mini-batches need a 2-D floating array or int32 token ids, got {shape} of {dtype}. "
             "Pass X through check_features first."
         )
     check_lengths(X, signs)

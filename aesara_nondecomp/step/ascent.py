@@ -19,6 +19,7 @@ from aesara_nondecomp.networks.members import mean_of_members
 from aesara_nondecomp.ops import cell_reward_sums, optimisers, reward_sums
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
+from aesara_nondecomp.step.row_checks import check_step
 
 
 class AscentFunctions:
@@ -69,8 +70,17 @@ class AscentFunctions:
             Class sums at the weights before the step.
         gradient_norm : float
             Euclidean norm of the objective's gradient, without weight decay.
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        sums, *norms = self._ascend(X, y)
+        try:
+            sums, *norms = self._ascend(X, y)
+        except Exception:
+            check_step(self.network, X, y=y)
+            raise
         return ClassSums(*sums.tolist()), math.hypot(*norms)
 
     def ascend_cells(self, X: NDArray[Any], y: NDArray[Any], cell: NDArray[Any]) -> tuple[ClassSums, CellSums, float]:
@@ -93,8 +103,17 @@ class AscentFunctions:
             Cell sums, likewise.
         gradient_norm : float
             As from `ascend`.
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        sums, of_cells, *norms = self._ascend_cells(X, y, cell)
+        try:
+            sums, of_cells, *norms = self._ascend_cells(X, y, cell)
+        except Exception:
+            check_step(self.network, X, y=y, cell=cell)
+            raise
         return ClassSums(*sums.tolist()), CellSums(*of_cells.T), math.hypot(*norms)
 
     def ascend_rows(self, X: NDArray[Any], coefficients: NDArray[Any]) -> float:
@@ -113,8 +132,17 @@ class AscentFunctions:
         -------
         float
             Euclidean norm of the sum's gradient, without weight decay.
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        return math.hypot(*self._ascend_rows(X, coefficients))
+        try:
+            return math.hypot(*self._ascend_rows(X, coefficients))
+        except Exception:
+            check_step(self.network, X, coefficients=coefficients)
+            raise
 
     # -- the same step in two halves, between which gradients of several processes are added up ------------------
 
@@ -134,8 +162,17 @@ class AscentFunctions:
         gradients : list of arrays
             In the order and shapes that `apply` takes: one for each dense parameter; then, for each embedding table,
             that of the rows (T b, d) which the batch looked up.
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        sums, *gradients = self._gradients(X, y)
+        try:
+            sums, *gradients = self._gradients(X, y)
+        except Exception:
+            check_step(self.network, X, y=y)
+            raise
         return ClassSums(*sums.tolist()), gradients
 
     def row_gradients(self, X: NDArray[Any], coefficients: NDArray[Any]) -> list[NDArray[Any]]:

@@ -22,6 +22,7 @@ from aesara_nondecomp.ops import cell_rewards, optimisers
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.locks import lock_of
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
+from aesara_nondecomp.step.row_checks import check_step
 from aesara_nondecomp.step.scoring import Scorer, dense_rows, row_chunks
 from aesara_nondecomp.step.weights import Weights
 
@@ -184,8 +185,17 @@ class ClassFunctions(Weights):
             At the weights before the step.
         gradient_norm : float
             Euclidean norm of the objective's gradient, without weight decay.
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        sums, *norms = self._ascend(X, cell, weight)
+        try:
+            sums, *norms = self._ascend(X, cell, weight)
+        except Exception:
+            check_step(self.network, X, cell=cell, weight=weight)
+            raise
         return ConfusionSums(sums), math.hypot(*norms)
 
     def gradients(
@@ -207,7 +217,11 @@ class ClassFunctions(Weights):
         sums : ConfusionSums
         gradients : list of arrays
         """
-        sums, *gradients = self._gradients(X, cell, weight)
+        try:
+            sums, *gradients = self._gradients(X, cell, weight)
+        except Exception:
+            check_step(self.network, X, cell=cell, weight=weight)
+            raise
         return ConfusionSums(sums), gradients
 
     def confusion_sums(self, X: Any, cell: NDArray[Any], weight: NDArray[Any]) -> ConfusionSums:
@@ -227,7 +241,11 @@ class ClassFunctions(Weights):
         ConfusionSums
         """
         parts = row_chunks(self.network, len(cell))
-        tables = [self._confusion_sums(dense_rows(X[part]), cell[part], weight[part]) for part in parts]
+        try:
+            tables = [self._confusion_sums(dense_rows(X[part]), cell[part], weight[part]) for part in parts]
+        except Exception:
+            check_step(self.network, X, cell=cell, weight=weight)
+            raise
         return ConfusionSums(np.sum(tables, axis=0))
 
     def scores(

@@ -16,6 +16,7 @@ from aesara_nondecomp.data.memory_maps import MappedFile
 from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import checked, standardise
 from aesara_nondecomp.step.locks import ForkedLock
+from aesara_nondecomp.step.row_checks import check_shape
 
 SCORING_ROWS = 4096  # rows of a chunk: enough for BLAS, few enough for the cache
 SCORING_TEXTS = 256  # the same for token ids, as each token of a row has states and gates of its own
@@ -76,6 +77,7 @@ class Scorer:
             If an entry of X is not finite, the output does not have one row for each row of X, or number or shapes of
             the parameters differ.
         """
+        check_shape(self.network, X)
         numbers = () if scaling is None else (scaling.mean_, scaling.scale_, np.asarray(scaling.clip))
         inputs = (*self._values(output, parameters), *numbers)
         whole: NDArray[Any] | None = None

@@ -17,6 +17,7 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops import optimisers, reward_sums
 from aesara_nondecomp.step.ascent import AscentFunctions
 from aesara_nondecomp.step.locks import lock_of
+from aesara_nondecomp.step.row_checks import check_step
 from aesara_nondecomp.step.scoring import Scorer, dense_rows, row_chunks
 from aesara_nondecomp.step.weights import Weights
 
@@ -80,9 +81,18 @@ class TrainFunctions(AscentFunctions, Weights):
         Returns
         -------
         ClassSums
+
+        Raises
+        ------
+        ValueError
+            If rows, or what belongs to them, are of another shape or dtype.
         """
-        parts = (self._class_sums(dense_rows(X[rows]), y[rows]) for rows in row_chunks(self.network, len(y)))
-        return ClassSums(*sum(parts, np.zeros(len(ClassSums._fields))).tolist())
+        try:
+            parts = (self._class_sums(dense_rows(X[rows]), y[rows]) for rows in row_chunks(self.network, len(y)))
+            return ClassSums(*sum(parts, np.zeros(len(ClassSums._fields))).tolist())
+        except Exception:
+            check_step(self.network, X, y=y)
+            raise
 
     def scores(
         self, X: Any, scaling: Standardiser | None = None, parameters: Sequence[NDArray[Any]] | None = None

@@ -295,3 +295,8 @@ def test_batches_cost_a_few_blocks_of_memory_not_a_copy_of_the_data(sparse):
     finally:
         tracemalloc.stop()
     assert peak < 4 * batches_module.BLOCK_BYTES < dense.nbytes / 3
+
+
+def test_rows_that_are_no_array_are_refused_with_what_is_needed():
+    with pytest.raises(ValueError, match=r"mini-batches need a 2-D floating array .*, got \(\) of list"):
+        MiniBatches([[0.0], [1.0]], np.array([1, -1]), 2, 0)
