@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,11 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If the rows differ in length, entries of a masked array are masked, or text stands beside other values, which
-        NumPy would turn into text.
+        If the rows differ in length, entries of a masked array are masked, the values come one by one, or text stands
+        beside other values, which NumPy would turn into text.
     """
     refuse_masked(values, what)
+    refuse_iterator(values, what)
     try:
         array = _to_array(values)
     except (ValueError, Warning) as error:
@@ -155,6 +157,15 @@ def refuse_masked(values: Any, what: str) -> None:
         raise ValueError(
             f"{what} must not be masked, got {count} masked of {values.size} entries. Fill them in or drop those rows: "
             "only the columns of a table may have missing values."
+        )
+
+
+def refuse_iterator(values: Any, what: str) -> None:
+    """Raise a ValueError for a generator or a file read in chunks, which NumPy would take for a single object."""
+    if isinstance(values, Iterator):
+        raise ValueError(
+            f"{what} must be an array, got a {type(values).__name__}, whose values come one by one. Pass list(...) of "
+            "it, or pandas.concat(...) of the chunks of a table; one too large for memory is for fit(path, target=...)."
         )
 
 

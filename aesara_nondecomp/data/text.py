@@ -199,7 +199,10 @@ def check_texts(texts: Any) -> list[str]:
         For a bare string, an empty sequence, or an entry that is not a str (None, bytes, a number), with its position.
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise ValueError(f"texts must be a list of str, got {_shown(texts)}. Put a single text in a list.")
+        raise ValueError(
+            f"texts must be a list of str, got {_shown(texts)}. Put a single text in a list; "
+            "files of a table are for fit(path, target=...) of aesara_nondecomp."
+        )
     table = isinstance(texts, (Mapping, set, frozenset)) or hasattr(texts, "columns")
     require(not table, "texts must be a list of str (of a table, pass its column of texts)", type(texts).__name__)
     listed = list(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aesara_nondecomp._arrays import as_array, as_floats, refuse_masked
+from aesara_nondecomp._arrays import as_array, as_floats, refuse_iterator, refuse_masked
 from aesara_nondecomp._checks import shown
 from aesara_nondecomp.data import check_lengths, distinct
 from aesara_nondecomp.data.column_kinds import without_row_names
@@ -52,6 +53,12 @@ def check_rows(estimator: Any, X: Any, *, texts: bool = False, reset: bool = Fal
     refuse_masked(X, "X")
     if texts:
         return np.array(check_texts(X), dtype=object)
+    refuse_iterator(X, "X")
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise ValueError(
+            f"X must be rows, got {shown(X)}. An estimator reads no files: give a data frame, as from pandas.read_csv, "
+            "or use fit(path, target=...) of aesara_nondecomp."
+        )
     if is_table(X):
         X = without_row_names(X) if reset else X
         compat.check_table(estimator, X, reset=reset)

@@ -194,3 +194,13 @@ def test_probabilities_that_are_cut_at_0_by_default_give_a_warning():
 def test_every_matrix_of_scipy_is_sparse_and_its_array_is_not(format):
     matrix = scipy.sparse.csr_matrix(X).asformat(format)
     assert is_sparse(matrix) and not is_sparse(matrix.toarray()) and not is_sparse(X.tolist()) and not is_sparse(None)
+
+
+@pytest.mark.parametrize(
+    "strange", [(row for row in X), map(list, X), iter(X.tolist())], ids=["generator", "map", "iter"]
+)
+def test_values_that_come_one_by_one_are_refused_with_the_remedy(strange):
+    with pytest.raises(ValueError, match=r"features must be an array, got a .*Pass list\(...\) of it, or pandas"):
+        data.check_features(strange)
+    with pytest.raises(ValueError, match="labels must be an array, got a "):
+        data.encode_labels(strange)

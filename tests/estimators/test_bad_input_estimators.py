@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -101,6 +103,19 @@ PARAMETERS_OF_FIT = [
 
 def short(value):
     return str(value)[:50].replace("\n", " ")
+
+
+FILES = "parts/*.parquet"
+
+
+@pytest.mark.parametrize("strange, message", [
+    ((row for row in X), r"X must be an array, got a generator.*Pass list\(...\)"),
+    (FILES, r"files of a table are for fit\(path, target=...\)"),
+    (Path("train.csv"), r"An estimator reads no files: give a data frame.* or use fit\(path, target=...\)"),
+])  # fmt: skip
+def test_what_are_no_rows_in_memory_is_refused_with_the_remedy(strange, message):
+    with pytest.raises(ValueError, match=message):
+        MeasureClassifier("f1").fit(strange, None if strange is FILES else Y)
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
