@@ -355,7 +355,8 @@ class MeasureClassifier(LabelsMixin, compat.ClassifierMixin, compat.BaseEstimato
         asked = check_parameters(constraints=self.constraints)["constraints"]
         require(not asked, "partial_fit holds no rows out by which to meet constraints: use fit", self.constraints)
         first, spec = not hasattr(self, "model_"), self._spec(X)
-        require(first or not self._of_labels(), "partial_fit takes one label a row: use fit", "a matrix of labels")
+        of_one = not is_indicator_matrix(y) and (first or not self._of_labels())
+        require(of_one, "partial_fit takes one label a row: use fit", "a matrix of labels")
         if not first and self.model_.voters:
             count = 1 + len(self.model_.voters)
             warn_caller(

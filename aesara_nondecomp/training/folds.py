@@ -158,8 +158,9 @@ def _planned(
         validation = _automatic(labels, groups, one_part)
         if validation is None:
             warn_caller(
-                "a class has a single row, so none is held out: the last weights are kept, and neither the threshold "
-                "nor the probabilities were checked on other rows. Give more rows, or validation=(X, y)."
+                "a class has a single row, so none is held out: one network is trained in place of several, its last "
+                "weights are kept, and it has no calibrated probabilities. Give that class more rows, leave it out or "
+                "merge it with another, or pass validation=(X, y)."
             )
             return []
     if is_splitter(validation):

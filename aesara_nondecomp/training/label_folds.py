@@ -54,8 +54,9 @@ def plan_label_folds(
         validation = _automatic(matrix, groups, one_part)
         if validation is None:
             warn_caller(
-                "a label has a single row, or all but one, so no rows are held out: the last weights are kept, and "
-                "neither thresholds nor probabilities were checked on other rows. Give more rows, or validation=(X, y)."
+                "a label has a single row, or all but one, so no rows are held out: one network is trained in place "
+                "of several, its last weights are kept, and it has no calibrated probabilities. Give that label more "
+                "rows, leave it out, or pass validation=(X, y)."
             )
             return []
     if isinstance(validation, str) or is_splitter(validation):

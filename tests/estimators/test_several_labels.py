@@ -162,3 +162,5 @@ def test_what_takes_one_label_a_row_says_so(classifier):
         an.SoftVote([two], measure="f1")
     with pytest.raises(ValueError, match="partial_fit takes one label a row"):
         classifier.partial_fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="partial_fit takes one label a row"):
+        an.MeasureClassifier().partial_fit(X, Y)
