@@ -103,7 +103,7 @@ class ClassEvaluation(NamedTuple):
     confusion : sequence of sequence of float
         The confusion matrix (K, K) of these predictions: true classes by predicted ones.
     log_likelihood : float
-        Mean log-probability of the true classes.
+        Mean log-probability of the true classes, of a network that is too certain at its best temperature.
     excess : float
         As in `Evaluation`.
     """

@@ -19,6 +19,7 @@ from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 Array = NDArray[Any]
 RIDGE = 0.1  # on the offsets, in rows: a class with few rows keeps the network's own offset
 NEWTON_STEPS = 100
+SLOPE_STEPS = 60
 FLATTEST = 1e-6  # slope of scores of spread 1: one of 0 would tie all probabilities, a negative one reverse them
 
 
@@ -201,6 +202,44 @@ class ClassCalibration:
         """
         slope, offsets = values
         return cls(slope, np.array(offsets, dtype=np.float64))
+
+
+def sober_log_likelihood(scores: Array, codes: Array, weight: Array | None = None) -> float:
+    """The mean log-likelihood of classes by softmax(slope * scores), at the best slope up to 1.
+
+    Networks that are too certain of themselves are calibrated later, so that comparing them should not count it.
+
+    Parameters
+    ----------
+    scores : array, shape (n, K)
+        Of rows that were not trained on.
+    codes : int array, shape (n,)
+        Their classes.
+    weight : array, shape (n,), optional
+        Sample weights. Default: equal weights.
+
+    Returns
+    -------
+    float
+        At least -log(K), and at least the log-likelihood of the scores as they are.
+    """
+    f = np.asarray(scores, dtype=np.float64)
+    own, slope, low, high = f[np.arange(len(codes)), codes], 1.0, 0.0, 1.0
+    for _ in range(SLOPE_STEPS):
+        P = softmax(slope * f)
+        mean = (P * f).sum(axis=1)
+        gradient = float(np.average(mean - own, weights=weight))
+        if gradient <= 0 and slope == 1.0:
+            break
+        low, high = (slope, high) if gradient < 0 else (low, slope)
+        curvature = float(np.average((P * (f - mean[:, None]) ** 2).sum(axis=1), weights=weight))
+        moved = slope - gradient / curvature if curvature > 0 else low
+        moved = moved if low < moved < high else (low + high) / 2
+        if abs(moved - slope) < 1e-3 * slope:
+            break
+        slope = moved
+    logs = log_softmax(slope * f)[np.arange(len(codes)), codes]
+    return float(np.average(logs, weights=weight))
 
 
 def _standardised(f: Array, w: Array) -> tuple[Array, float]:

@@ -17,8 +17,8 @@ from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import trivial_class_value
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
-from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores
-from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
+from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores, sober_log_likelihood
+from aesara_nondecomp.metrics.confusion_sums import softmax
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval
 from aesara_nondecomp.training.groups import warn_of_unreached
@@ -34,7 +34,8 @@ class ClassMonitor(ValidationMonitor):
     """Evaluations of several classes: of the class with the largest score, by the measure.
 
     Where a plug-in rule is chosen at the end, weights are compared by the likelihood of the held-out rows instead: the
-    rule is on probabilities, and should find good ones.
+    rule is on probabilities, and should find good ones. As these are calibrated first, a network does not lose by being
+    too certain, as on wide tables most are after a few steps.
 
     Parameters
     ----------
@@ -105,8 +106,7 @@ class ClassMonitor(ValidationMonitor):
         self, scores: NDArray[Any], signs: NDArray[Any], weight: NDArray[Any] | None, cell: Any, step: int
     ) -> Any:
         codes, predicted = cell % self.n_classes, scores.argmax(axis=1)
-        logs = log_softmax(scores.astype(np.float64))[np.arange(len(cell)), codes]
-        likelihood = float(np.average(logs, weights=weight))
+        likelihood = sober_log_likelihood(scores, codes, weight)
         if self.class_goal is None:
             confusion = class_confusion(codes, predicted, self.n_classes, weight)
             return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
