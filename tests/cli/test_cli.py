@@ -275,8 +275,8 @@ def test_an_interrupted_training_keeps_its_best_and_is_resumed_to_the_same_end(
     arguments = ["train", table, "--target", "state", "--positive", "sick", "--drop", "name", "--out", model, *SMALL]
     original, sent = CheckpointFile.write, []
 
-    def write_and_interrupt(self, fitting):
-        original(self, fitting)
+    def write_and_interrupt(self, fitting, finished):
+        original(self, fitting, finished)
         if len(fitting.history) >= 90 and not sent:  # in the second network or the third
             sent.append(os.kill(os.getpid(), signum))
 
