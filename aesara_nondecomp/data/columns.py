@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
 FEWEST_WEAK = 8  # columns; fewer do little harm
 RANGES, LEVEL = 8, 0.05  # of a column, and of the test whether labels depend on these
@@ -238,6 +237,8 @@ def _kind(found: NDArray[Any], counts: NDArray[Any]) -> str:
 
 def _tells_nothing(found: NDArray[Any], counts: NDArray[Any]) -> bool:
     """Whether labels may well be independent of a column."""
+    from scipy.special import chdtrc  # slow
+
     rows = counts.sum(axis=1)
     range_of_value = (np.cumsum(rows) - 0.5 * rows) * RANGES // rows.sum()
     of_ranges = np.add.reduceat(counts, np.unique(range_of_value, return_index=True)[1], axis=0)

@@ -31,7 +31,7 @@ DATA = [
     ({"y": np.ones(40, int)}, "exactly two classes, got 1"),
     ({"y": np.arange(40) % 3}, "Only binary classification is supported.*multiclass.*OneVsRestClassifier"),
     ({"X": np.tile(X, (2, 1)), "y": np.arange(80) % 25}, "Only binary classification"),  # and no warning beside it
-    ({"y": np.ones((40, 2), int)}, "y should be a 1d array, got an array of shape|rows without each label"),
+    ({"y": np.ones((40, 2), int)}, "y should be a 1d array, got an|rows without each label|takes one label a row"),
     ({"y": Y[:30]}, "got 40 rows of features and 30 labels"),
     ({"y": []}, "got 40 rows of features and 0 labels"),
     ({"y": np.where(Y, 1.0, np.nan)}, "y contains NaN"),
