@@ -103,7 +103,8 @@ class ClassEvaluation(NamedTuple):
     confusion : sequence of sequence of float
         The confusion matrix (K, K) of these predictions: true classes by predicted ones.
     log_likelihood : float
-        Mean log-probability of the true classes, of a network that is too certain at its best temperature.
+        Mean log-probability of the true classes; where the rule is a plug-in by linearisation, at the best temperature
+        of at least 1.
     excess : float
         As in `Evaluation`.
     """

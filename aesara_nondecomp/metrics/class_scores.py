@@ -204,6 +204,26 @@ class ClassCalibration:
         return cls(slope, np.array(offsets, dtype=np.float64))
 
 
+def log_likelihood(scores: Array, codes: Array, weight: Array | None = None) -> float:
+    """The mean log-likelihood of classes by softmax(scores).
+
+    Parameters
+    ----------
+    scores : array, shape (n, K)
+        Of any rows.
+    codes : int array, shape (n,)
+        Their classes.
+    weight : array, shape (n,), optional
+        Sample weights. Default: equal weights.
+
+    Returns
+    -------
+    float
+    """
+    logs = log_softmax(np.asarray(scores, dtype=np.float64))[np.arange(len(codes)), codes]
+    return float(np.average(logs, weights=weight))
+
+
 def sober_log_likelihood(scores: Array, codes: Array, weight: Array | None = None) -> float:
     """The mean log-likelihood of classes by softmax(slope * scores), at the best slope up to 1.
 
@@ -238,8 +258,7 @@ def sober_log_likelihood(scores: Array, codes: Array, weight: Array | None = Non
         if abs(moved - slope) < 1e-3 * slope:
             break
         slope = moved
-    logs = log_softmax(slope * f)[np.arange(len(codes)), codes]
-    return float(np.average(logs, weights=weight))
+    return log_likelihood(slope * f, codes, weight)
 
 
 def _standardised(f: Array, w: Array) -> tuple[Array, float]:

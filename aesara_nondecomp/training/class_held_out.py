@@ -17,7 +17,12 @@ from aesara_nondecomp.measures.multiclass import MulticlassMeasure
 from aesara_nondecomp.metrics.class_bootstrap import trivial_class_value
 from aesara_nondecomp.metrics.class_goal import ClassGoal
 from aesara_nondecomp.metrics.class_quantification import ClassQuantifier, calibrated
-from aesara_nondecomp.metrics.class_scores import class_confusion, decision_scores, sober_log_likelihood
+from aesara_nondecomp.metrics.class_scores import (
+    class_confusion,
+    decision_scores,
+    log_likelihood,
+    sober_log_likelihood,
+)
 from aesara_nondecomp.metrics.confusion_sums import softmax
 from aesara_nondecomp.training.cross_fitting import Choice
 from aesara_nondecomp.training.early_stopping import EarlyStopping, Interval
@@ -34,8 +39,9 @@ class ClassMonitor(ValidationMonitor):
     """Evaluations of several classes: of the class with the largest score, by the measure.
 
     Where a plug-in rule is chosen at the end, weights are compared by the likelihood of the held-out rows instead: the
-    rule is on probabilities, and should find good ones. As these are calibrated first, a network does not lose by being
-    too certain, as on wide tables most are after a few steps.
+    rule is on probabilities, and should find good ones. For a rule by linearisation, a network does not lose by being
+    too certain, as most are after a few steps: its probabilities are calibrated later. For offsets it does: they follow
+    the rarest class, of which a vote of networks that fit their rows closely predicts too few.
 
     Parameters
     ----------
@@ -51,8 +57,8 @@ class ClassMonitor(ValidationMonitor):
         As for `ValidationMonitor`.
     n_classes : int
         Number K of classes.
-    by_likelihood : bool
-        Whether weights are compared by likelihood.
+    plug_in : {"offsets", "linearised"} or None
+        The rule that is chosen at the end. With one, weights are compared by likelihood.
     class_goal : ClassGoal, optional
         What is judged in place of the measure alone: the worst of the groups, or constraints.
     """
@@ -67,20 +73,20 @@ class ClassMonitor(ValidationMonitor):
         patience: int | None,
         keep_all: bool,
         n_classes: int,
-        by_likelihood: bool,
+        plug_in: str | None,
         class_goal: ClassGoal | None = None,
     ) -> None:
         X, signs, weight, cell = held
         own: Any = measure
         super().__init__(X, signs, weight, own, interval, patience, None, keep_all, cell)
-        self.n_classes, self.by_likelihood, self.class_goal = n_classes, by_likelihood, class_goal
+        self.n_classes, self.plug_in, self.class_goal = n_classes, plug_in, class_goal
 
     @property
     def score_shape(self) -> tuple[int, ...]:
         return len(self.signs), self.n_classes
 
     def merits(self, evaluations: Sequence[Any]) -> NDArray[np.float64]:
-        if not self.by_likelihood:
+        if self.plug_in is None:
             return super().merits(evaluations)
         return np.array([evaluation.log_likelihood for evaluation in evaluations], dtype=np.float64)
 
@@ -106,7 +112,8 @@ class ClassMonitor(ValidationMonitor):
         self, scores: NDArray[Any], signs: NDArray[Any], weight: NDArray[Any] | None, cell: Any, step: int
     ) -> Any:
         codes, predicted = cell % self.n_classes, scores.argmax(axis=1)
-        likelihood = sober_log_likelihood(scores, codes, weight)
+        of_scores = sober_log_likelihood if self.plug_in == "linearised" else log_likelihood
+        likelihood = of_scores(scores, codes, weight)
         if self.class_goal is None:
             confusion = class_confusion(codes, predicted, self.n_classes, weight)
             return ClassEvaluation(step, self.measure.from_confusion(confusion), confusion.tolist(), likelihood)
@@ -156,8 +163,7 @@ def class_monitor_factory(
 
     def monitor(held: TrainingRows, keep_all: bool) -> ValidationMonitor:
         patience = stopping.patience_of(several=keep_all)
-        by_likelihood = recipe.plug_in is not None
-        return ClassMonitor(held, measure, interval, patience, keep_all, n_classes, by_likelihood, goal)
+        return ClassMonitor(held, measure, interval, patience, keep_all, n_classes, recipe.plug_in, goal)
 
     return monitor
 

@@ -55,7 +55,7 @@ class LabelMonitor(ClassMonitor):
         thresholds: NDArray[Any] | None,
     ) -> None:
         own: Any = measure
-        super().__init__(held, own, interval, patience, keep_all, sets.shape[1], by_likelihood=False)
+        super().__init__(held, own, interval, patience, keep_all, sets.shape[1], plug_in=None)
         self.sets, self.thresholds = sets, thresholds
 
     def evaluated(

@@ -245,7 +245,7 @@ def test_a_rule_under_constraints_meets_them_by_a_standard_error_or_breaks_them_
 
 def test_of_all_steps_the_best_that_meets_the_constraints_is_taken():
     held = TrainingRows(None, np.zeros(0), None)
-    monitor = ClassMonitor(held, multiclass.get("accuracy"), Interval(10), None, False, 3, False)
+    monitor = ClassMonitor(held, multiclass.get("accuracy"), Interval(10), None, False, 3, None)
     found = [
         ClassEvaluation(k, v, np.eye(3).tolist(), 0.0, e)
         for k, (v, e) in enumerate([(0.9, 0.1), (0.7, 0.0), (0.8, 0.0)])
