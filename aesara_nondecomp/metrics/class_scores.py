@@ -19,7 +19,6 @@ from aesara_nondecomp.metrics.confusion_sums import log_softmax, softmax
 Array = NDArray[Any]
 RIDGE = 0.1  # on the offsets, in rows: a class with few rows keeps the network's own offset
 NEWTON_STEPS = 100
-SLOPE_STEPS = 60
 FLATTEST = 1e-6  # slope of scores of spread 1: one of 0 would tie all probabilities, a negative one reverse them
 
 
@@ -244,20 +243,16 @@ def sober_log_likelihood(scores: Array, codes: Array, weight: Array | None = Non
         At least -log(K), and at least the log-likelihood of the scores as they are.
     """
     f = np.asarray(scores, dtype=np.float64)
-    own, slope, low, high = f[np.arange(len(codes)), codes], 1.0, 0.0, 1.0
-    for _ in range(SLOPE_STEPS):
-        P = softmax(slope * f)
-        mean = (P * f).sum(axis=1)
-        gradient = float(np.average(mean - own, weights=weight))
-        if gradient <= 0 and slope == 1.0:
-            break
-        low, high = (slope, high) if gradient < 0 else (low, slope)
-        curvature = float(np.average((P * (f - mean[:, None]) ** 2).sum(axis=1), weights=weight))
-        moved = slope - gradient / curvature if curvature > 0 else low
-        moved = moved if low < moved < high else (low + high) / 2
-        if abs(moved - slope) < 1e-3 * slope:
-            break
-        slope = moved
+    own = f[np.arange(len(codes)), codes]
+
+    def fall(slope: float) -> float:  # of the log-likelihood with the slope: it rises
+        return float(np.average((softmax(slope * f) * f).sum(axis=1) - own, weights=weight))
+
+    slope = 1.0
+    if fall(1.0) > 0:
+        from scipy.optimize import brentq  # slow
+
+        slope = brentq(fall, 0.0, 1.0, xtol=1e-12, rtol=1e-4) if fall(0.0) < 0 else 0.0
     return log_likelihood(slope * f, codes, weight)
 
 
