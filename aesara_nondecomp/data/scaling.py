@@ -31,11 +31,14 @@ class Standardiser(NamedTuple):
         Standard deviation of each column (ddof = 0); 1 for a constant column.
     clip : float
         Standardised values are clipped to [-clip, clip], in standard deviations.
+    as_one : tuple of int, default ()
+        Columns whose scales are larger than their spreads, so that all of them together have the spread of one.
     """
 
     mean_: NDArray[Any]
     scale_: NDArray[Any]
     clip: float = 10.0
+    as_one: tuple[int, ...] = ()
 
     @classmethod
     def fit(cls, X: Any, clip: float = 10.0, sample_weight: NDArray[Any] | None = None) -> Standardiser:
@@ -126,6 +129,29 @@ class Standardiser(NamedTuple):
         _check_measured(mean, scale)
         return cls(mean, scale, _FARTHEST)
 
+    def with_as_one(self, columns: list[int]) -> Standardiser:
+        """The same with scales of some columns so large that together they have the spread of one.
+
+        Parameters
+        ----------
+        columns : list of int
+            Their indices.
+
+        Returns
+        -------
+        Standardiser
+        """
+        scale = self.scale_.copy()
+        scale[columns] *= max(1, len(columns)) ** 0.5
+        return self._replace(scale_=scale, as_one=tuple(columns))
+
+    @property
+    def spread_(self) -> NDArray[Any]:
+        """The spreads that were measured, float64 array of shape (d,): `scale_` but for the columns of `as_one`."""
+        spread = self.scale_.copy()
+        spread[list(self.as_one)] /= max(1, len(self.as_one)) ** 0.5
+        return spread
+
     @property
     def holds_medians(self) -> bool:
         """Whether it was made by `robust`: `mean_` holds medians, and `scale_` quartile distances."""
@@ -174,7 +200,12 @@ class Standardiser(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `from_dict` rebuilds the standardiser from them."""
-        return {"mean": self.mean_.tolist(), "scale": self.scale_.tolist(), "clip": self.clip}
+        return {
+            "mean": self.mean_.tolist(),
+            "scale": self.scale_.tolist(),
+            "clip": self.clip,
+            "as_one": list(self.as_one),
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Standardiser:
@@ -183,13 +214,13 @@ class Standardiser(NamedTuple):
         Parameters
         ----------
         values : mapping of str to plain values
-            With the keys "mean", "scale" and "clip".
+            With the keys "mean", "scale", "clip" and, since 0.2, "as_one".
 
         Returns
         -------
         Standardiser
         """
-        return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"])
+        return cls(np.array(values["mean"]), np.array(values["scale"]), values["clip"], tuple(values.get("as_one", ())))
 
 
 def squares_left_float64(scale: NDArray[Any]) -> NDArray[Any]:

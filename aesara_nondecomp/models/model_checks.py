@@ -321,12 +321,14 @@ def _check_table(table: TableEncoder) -> None:
 
 
 def _check_standardiser(standardiser: Standardiser) -> None:
-    mean, scale, clip = standardiser
+    mean, scale, clip, as_one = standardiser
     usable = mean.ndim == 1 and mean.shape == scale.shape and {mean.dtype.kind, scale.dtype.kind} <= {"f", "i"}
     require(usable, "means and scales must be numbers, one of each column", f"shapes {mean.shape} and {scale.shape}")
     finite = bool(np.isfinite(mean).all() and np.isfinite(scale).all() and (scale > 0).all())
     require(finite, "means and scales must be finite, and scales above 0", "others")
     require(number("clip", clip) > 0, "clip must be above 0", clip)
+    places = all(type(column) is int and 0 <= column < len(mean) for column in as_one)
+    require(places and len(set(as_one)) == len(as_one), "columns that count as one must be different ones", as_one)
 
 
 def _check_texts(name: str, texts: Sequence[Any]) -> None:

@@ -312,7 +312,7 @@ def _add_scaling(
     model: NetworkModel, dtype: np.dtype[Any], nodes: list[Node], constants: dict[str, NDArray[Any]]
 ) -> str:
     """Add (X - mean) / scale, clipped, in double precision as in `Standardiser`; return the name of the result."""
-    mean, scale, clip = model.encoder.standardiser  # type: ignore[misc]
+    mean, scale, clip, _ = model.encoder.standardiser  # type: ignore[misc]
     constants.update(mean=mean, scale=scale, low=np.array(-clip), high=np.array(clip))
     nodes += [
         ("Cast", ["X"], "X_double", {"to": 11}),

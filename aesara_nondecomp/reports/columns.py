@@ -151,7 +151,7 @@ def shifts(encoder: InputEncoder, rows: Any, seed: Any) -> list[Shift]:
     chosen = _sample(rows.shape[0], 20_000, random_generator(seed))
     sample = np.asarray(select_rows(rows, chosen), np.float64)
     found = np.median(sample, axis=0) if known.holds_medians else sample.mean(axis=0)
-    spreads = np.abs(found - known.mean_) / known.scale_
+    spreads = np.abs(found - known.mean_) / known.spread_
     measured = (known.mean_ != 0) | (known.scale_ != 1)  # otherwise the column was left as it is
     least = max(MOVED, 4 / np.sqrt(len(sample)))
     names = encoder.feature_names or [f"column {k}" for k in range(len(spreads))]

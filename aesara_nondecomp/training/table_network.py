@@ -153,10 +153,8 @@ def _scaling_and_weak(
 
     A network would learn single rows by many columns that tell nothing.
     """
-    scaling = Standardiser.robust(sample, columns, weight)
     weak = weak_columns(sample, columns, labels)
-    scaling.scale_[weak] *= max(1, len(weak)) ** 0.5
-    return scaling, weak
+    return Standardiser.robust(sample, columns, weight).with_as_one(weak), weak
 
 
 def _taken(

@@ -127,6 +127,7 @@ HEADERS = [  # the model, the place of a value, the value, and the reason
     ("matrix", "encoder.standardiser.scale", [1, 1, 1, 0], "scales above 0"),
     ("matrix", "encoder.standardiser.scale", [1, 1, 1, NAN], "must be finite"),
     ("matrix", "encoder.standardiser.clip", 0, "clip must be above 0"),
+    ("matrix", "encoder.standardiser.as_one", [99], "columns that count as one must be different ones"),
     ("table", "encoder.table.numeric", ["age"], "its median or its categories"),
     ("table", "encoder.table.numeric", ["age", "age"], "columns must differ"),
     ("table", "encoder.table.numeric", ["age", 5], "columns must be text"),

@@ -52,6 +52,7 @@ def test_columns_that_tell_nothing_have_the_spread_of_one_together_and_no_bins()
     weak = np.flatnonzero(ratio > 1)
     assert len(weak) > 30 and weak.min() > 3 and 44 in weak
     assert ratio[weak] == pytest.approx(len(weak) ** 0.5) and np.array_equal(scaling.mean_, robust.mean_)
+    assert Standardiser.from_dict(scaling.as_dict()).spread_ == pytest.approx(robust.scale_, rel=1e-15)
     assert 44 not in {column for column, _, _ in options["bins"]}
 
 
