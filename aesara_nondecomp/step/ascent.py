@@ -19,7 +19,7 @@ from aesara_nondecomp.networks.members import mean_of_members
 from aesara_nondecomp.ops import cell_reward_sums, optimisers, reward_sums
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
-from aesara_nondecomp.step.row_checks import check_step
+from aesara_nondecomp.step.row_checks import step_on
 
 
 class AscentFunctions:
@@ -76,11 +76,7 @@ class AscentFunctions:
         ValueError
             If rows, or what belongs to them, are of another shape or dtype.
         """
-        try:
-            sums, *norms = self._ascend(X, y)
-        except Exception:
-            check_step(self.network, X, y=y)
-            raise
+        sums, *norms = step_on(self.network, self._ascend, X, y=y)
         return ClassSums(*sums.tolist()), math.hypot(*norms)
 
     def ascend_cells(self, X: NDArray[Any], y: NDArray[Any], cell: NDArray[Any]) -> tuple[ClassSums, CellSums, float]:
@@ -109,11 +105,7 @@ class AscentFunctions:
         ValueError
             If rows, or what belongs to them, are of another shape or dtype.
         """
-        try:
-            sums, of_cells, *norms = self._ascend_cells(X, y, cell)
-        except Exception:
-            check_step(self.network, X, y=y, cell=cell)
-            raise
+        sums, of_cells, *norms = step_on(self.network, self._ascend_cells, X, y=y, cell=cell)
         return ClassSums(*sums.tolist()), CellSums(*of_cells.T), math.hypot(*norms)
 
     def ascend_rows(self, X: NDArray[Any], coefficients: NDArray[Any]) -> float:
@@ -138,11 +130,7 @@ class AscentFunctions:
         ValueError
             If rows, or what belongs to them, are of another shape or dtype.
         """
-        try:
-            return math.hypot(*self._ascend_rows(X, coefficients))
-        except Exception:
-            check_step(self.network, X, coefficients=coefficients)
-            raise
+        return math.hypot(*step_on(self.network, self._ascend_rows, X, coefficients=coefficients))
 
     # -- the same step in two halves, between which gradients of several processes are added up ------------------
 
@@ -168,11 +156,7 @@ class AscentFunctions:
         ValueError
             If rows, or what belongs to them, are of another shape or dtype.
         """
-        try:
-            sums, *gradients = self._gradients(X, y)
-        except Exception:
-            check_step(self.network, X, y=y)
-            raise
+        sums, *gradients = step_on(self.network, self._gradients, X, y=y)
         return ClassSums(*sums.tolist()), gradients
 
     def row_gradients(self, X: NDArray[Any], coefficients: NDArray[Any]) -> list[NDArray[Any]]:

@@ -22,7 +22,7 @@ from aesara_nondecomp.ops import cell_rewards, optimisers
 from aesara_nondecomp.step.backends import BACKENDS
 from aesara_nondecomp.step.locks import lock_of
 from aesara_nondecomp.step.optimiser_state import OptimiserState, shared_float64
-from aesara_nondecomp.step.row_checks import check_step
+from aesara_nondecomp.step.row_checks import check_step, step_on
 from aesara_nondecomp.step.scoring import Scorer, dense_rows, row_chunks
 from aesara_nondecomp.step.weights import Weights
 
@@ -191,11 +191,7 @@ class ClassFunctions(Weights):
         ValueError
             If rows, or what belongs to them, are of another shape or dtype.
         """
-        try:
-            sums, *norms = self._ascend(X, cell, weight)
-        except Exception:
-            check_step(self.network, X, cell=cell, weight=weight)
-            raise
+        sums, *norms = step_on(self.network, self._ascend, X, cell=cell, weight=weight)
         return ConfusionSums(sums), math.hypot(*norms)
 
     def gradients(
@@ -217,11 +213,7 @@ class ClassFunctions(Weights):
         sums : ConfusionSums
         gradients : list of arrays
         """
-        try:
-            sums, *gradients = self._gradients(X, cell, weight)
-        except Exception:
-            check_step(self.network, X, cell=cell, weight=weight)
-            raise
+        sums, *gradients = step_on(self.network, self._gradients, X, cell=cell, weight=weight)
         return ConfusionSums(sums), gradients
 
     def confusion_sums(self, X: Any, cell: NDArray[Any], weight: NDArray[Any]) -> ConfusionSums:

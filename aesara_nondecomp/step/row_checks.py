@@ -6,6 +6,7 @@ that failed they are looked at everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,37 @@ def check_shape(network: Network, X: Any) -> None:
         one = " A single row x is x[None]." if len(getattr(X, "shape", ())) == 1 else ""
         got = f"shape {X.shape}" if hasattr(X, "shape") else type(X).__name__
         raise ValueError(f"this network needs rows as an array of shape {form}, got {got}.{one}")
+
+
+def step_on(network: Network, compiled: Callable[..., Any], X: Any, **of_rows: Any) -> Any:
+    """Call a compiled step; if it fails, say which of the rows it cannot take.
+
+    Parameters
+    ----------
+    network : Network
+        Of the step.
+    compiled : callable (X, ...)
+        The step; it takes what there is of the rows by position.
+    X : array, shape (b, ...)
+        The rows.
+    **of_rows : array, shape (b,)
+        As for `check_step`, in the order of the step.
+
+    Returns
+    -------
+    object
+        What the step returns.
+
+    Raises
+    ------
+    ValueError
+        If rows, or what belongs to them, are of another shape or dtype.
+    """
+    try:
+        return compiled(X, *of_rows.values())
+    except Exception:
+        check_step(network, X, **of_rows)
+        raise
 
 
 def check_step(network: Network, X: Any, **of_rows: Any) -> None:
