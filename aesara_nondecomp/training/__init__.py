@@ -8,10 +8,10 @@ Reading order: `fit` (the entry point), `fit_binary` (for two classes), `paramet
 (the training loop), `divergence` (weights that are not finite), `run` (the phases of a recipe), `early_stopping`,
 `validation_monitor`, `cross_fitting` (one network, or one for each fold), `fold_processes` and `fold_child` (folds in
 parallel), `trainer` (all networks to completion), `vote_scores` and `held_out` (threshold and calibration),
-`checkpoints`, `agreement` (of processes), `progress`, `former_parameters` and `foreign_parameters` (names of 0.1.0 and
-of other libraries). For labels of several classes: `class_labels`, `fit_classes`, `class_recipes`, `class_step`,
-`class_held_out`. For a matrix of labels: `fit_labels`, `label_folds`, `label_recipes`, `label_held_out`. For groups and
-constraints: `groups`.
+`fingerprint` (what determines a run), `checkpoints`, `agreement` (of processes), `progress`, `former_parameters` and
+`foreign_parameters` (names of 0.1.0 and of other libraries). For labels of several classes: `class_labels`,
+`fit_classes`, `class_recipes`, `class_step`, `class_held_out`. For a matrix of labels: `fit_labels`, `label_folds`,
+`label_recipes`, `label_held_out`. For groups and constraints: `groups`.
 """
 
 from typing import TYPE_CHECKING

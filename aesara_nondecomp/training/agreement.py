@@ -11,8 +11,8 @@ from aesara_nondecomp.networks import Network
 from aesara_nondecomp.ops.optimisers import Optimiser
 from aesara_nondecomp.parallel import Communicator, agree
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.checkpoints import plain
 from aesara_nondecomp.training.early_stopping import EarlyStopping
+from aesara_nondecomp.training.fingerprint import plain
 from aesara_nondecomp.training.folds import is_pair
 
 

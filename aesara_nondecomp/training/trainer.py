@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from aesara_nondecomp._checks import warn_caller
 from aesara_nondecomp.parallel import Communicator, abort_on_error, agree, all_succeed, distributed, on_root
 from aesara_nondecomp.step import TrainFunctions
-from aesara_nondecomp.training.checkpoints import CheckpointFile, fingerprint
+from aesara_nondecomp.training.checkpoints import CheckpointFile
 from aesara_nondecomp.training.cross_fitting import Choice, CrossFit
+from aesara_nondecomp.training.fingerprint import fingerprint
 from aesara_nondecomp.training.fold_processes import processes_for, train_in_parallel
 from aesara_nondecomp.training.progress import progress_bar
 from aesara_nondecomp.training.recipes import Phase
